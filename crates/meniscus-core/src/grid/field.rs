@@ -1,0 +1,98 @@
+//! Values on the cells and faces of active blocks.
+
+use std::sync::Arc;
+
+use super::{Blocks, Slot, block_len};
+
+/// One value for each cell of the active blocks; everywhere else the `background`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field<T, const D: usize> {
+    blocks: Arc<Blocks<D>>,
+    background: T,
+    values: Vec<T>,
+}
+
+impl<T: Copy, const D: usize> Field<T, D> {
+    /// A field that is `background` everywhere.
+    pub fn new(blocks: Arc<Blocks<D>>, background: T) -> Self {
+        let values = vec![background; blocks.slots()];
+        Self { blocks, background, values }
+    }
+
+    /// The active blocks.
+    pub fn blocks(&self) -> &Arc<Blocks<D>> {
+        &self.blocks
+    }
+
+    /// The value outside the active blocks.
+    pub fn background(&self) -> T {
+        self.background
+    }
+
+    /// The value of a cell.
+    #[inline]
+    pub fn get(&self, cell: [i64; D]) -> T {
+        self.blocks.locate(cell).map_or(self.background, |slot| self[slot])
+    }
+
+    /// Sets the value of a cell; says whether its block is active.
+    #[inline]
+    pub fn set(&mut self, cell: [i64; D], value: T) -> bool {
+        let slot = self.blocks.locate(cell);
+        if let Some(slot) = slot {
+            self.values[slot.flat::<D>()] = value;
+        }
+        slot.is_some()
+    }
+
+    /// All values, block after block, in storage order.
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// All values, block after block, in storage order.
+    pub fn values_mut(&mut self) -> &mut [T] {
+        &mut self.values
+    }
+
+    /// The values of one block.
+    #[inline]
+    pub fn block(&self, block: usize) -> &[T] {
+        let n = block_len::<D>();
+        &self.values[block * n..(block + 1) * n]
+    }
+}
+
+impl<T, const D: usize> std::ops::Index<Slot> for Field<T, D> {
+    type Output = T;
+    #[inline]
+    fn index(&self, slot: Slot) -> &T {
+        &self.values[slot.flat::<D>()]
+    }
+}
+
+/// One value for each face of the active blocks: component `a` of cell `c` is the lower face of `c`
+/// along axis `a`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaceField<T, const D: usize> {
+    /// One field an axis, all over the same blocks.
+    pub axes: [Field<T, D>; D],
+}
+
+impl<T: Copy, const D: usize> FaceField<T, D> {
+    /// A face field that is `background` everywhere.
+    pub fn new(blocks: Arc<Blocks<D>>, background: T) -> Self {
+        Self { axes: std::array::from_fn(|_| Field::new(blocks.clone(), background)) }
+    }
+
+    /// The active blocks.
+    pub fn blocks(&self) -> &Arc<Blocks<D>> {
+        self.axes[0].blocks()
+    }
+
+    /// The value on the lower face of `cell` along `axis`.
+    #[inline]
+    pub fn get(&self, axis: usize, cell: [i64; D]) -> T {
+        self.axes[axis].get(cell)
+    }
+}

@@ -1,0 +1,8 @@
+//! The ground that the solvers stand on: blocked sparse grids, MAC faces, level sets, particles,
+//! shapes and fractions, in two and three dimensions from one source.
+//!
+//! Nothing here does I/O or prints, and every result is the same, bit for bit, for any number of
+//! threads.
+
+pub mod grid;
+pub mod vector;

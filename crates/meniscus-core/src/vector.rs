@@ -1,0 +1,25 @@
+//! Small vectors as plain arrays `[T; D]`.
+
+/// `a + s b`.
+#[inline]
+pub fn add_scaled<const D: usize>(a: [f64; D], s: f64, b: [f64; D]) -> [f64; D] {
+    std::array::from_fn(|i| a[i] + s * b[i])
+}
+
+/// `a - b`.
+#[inline]
+pub fn sub<const D: usize>(a: [f64; D], b: [f64; D]) -> [f64; D] {
+    std::array::from_fn(|i| a[i] - b[i])
+}
+
+/// The inner product.
+#[inline]
+pub fn dot<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
+    (0..D).map(|i| a[i] * b[i]).sum()
+}
+
+/// The Euclidean length.
+#[inline]
+pub fn norm<const D: usize>(a: [f64; D]) -> f64 {
+    dot(a, a).sqrt()
+}
