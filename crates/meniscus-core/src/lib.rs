@@ -4,5 +4,10 @@
 //! Nothing here does I/O or prints, and every result is the same, bit for bit, for any number of
 //! threads.
 
+pub mod fractions;
 pub mod grid;
+pub mod interpolate;
+pub mod particles;
+pub mod transfer;
+pub mod shape;
 pub mod vector;

@@ -1,1 +1,14 @@
-//! placeholder
+//! One operator, one solver.
+//!
+//! [`Operator`] is a sum of three kinds of terms: a stencil on the cells of a blocked grid, extra
+//! unknowns coupled to many cells, and low-rank terms in factored form. [`Solver`] solves with it by
+//! conjugate gradients in f64, preconditioned by a multigrid in f32 that carries every kind of term to
+//! every level.
+
+mod cg;
+mod multigrid;
+mod operator;
+mod real;
+
+pub use cg::{SolveError, SolveInfo, SolveParams, Solver};
+pub use operator::{AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face};

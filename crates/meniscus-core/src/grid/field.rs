@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::{Blocks, Slot, block_len};
 
 /// One value for each cell of the active blocks; everywhere else the `background`.
@@ -63,6 +65,20 @@ impl<T: Copy, const D: usize> Field<T, D> {
     }
 }
 
+impl<T: Copy + Send + Sync, const D: usize> Field<T, D> {
+    /// A field with the value `f(cell)` in the cells of the active blocks. The blocks at the end of an
+    /// axis hold cells past the end of the domain too: `f` is asked for them as for the others.
+    pub fn from_fn(blocks: Arc<Blocks<D>>, background: T, f: impl Fn([usize; D]) -> T + Sync) -> Self {
+        let mut field = Self::new(blocks.clone(), background);
+        field.values.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+            for (local, value) in values.iter_mut().enumerate() {
+                *value = f(blocks.cell(Slot { block, local }));
+            }
+        });
+        field
+    }
+}
+
 impl<T, const D: usize> std::ops::Index<Slot> for Field<T, D> {
     type Output = T;
     #[inline]
@@ -94,5 +110,14 @@ impl<T: Copy, const D: usize> FaceField<T, D> {
     #[inline]
     pub fn get(&self, axis: usize, cell: [i64; D]) -> T {
         self.axes[axis].get(cell)
+    }
+}
+
+impl<T: Copy + Send + Sync, const D: usize> FaceField<T, D> {
+    /// A face field with the value `f(axis, cell)` on the lower faces of the cells of the active blocks;
+    /// see [`Field::from_fn`].
+    pub fn from_fn(blocks: Arc<Blocks<D>>, background: T, f: impl Fn(usize, [usize; D]) -> T + Sync) -> Self {
+        let axis = |axis| Field::from_fn(blocks.clone(), background, |cell| f(axis, cell));
+        Self { axes: std::array::from_fn(axis) }
     }
 }

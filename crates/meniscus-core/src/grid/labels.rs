@@ -80,6 +80,53 @@ impl<const D: usize> Labels<D> {
         }
     }
 
+    /// The labels of a block and of the layer of cells across its faces, in a box of 10^D cells with x
+    /// fastest, whose first cell is one below the block's; `outside` beyond the domain. The box's edges
+    /// and corners are not filled.
+    pub fn padded_block(&self, coord: [usize; D], outside: u8) -> [u8; 1000] {
+        let mut padded = [outside; 1000];
+        let corner = coord.map(|c| (c * BLOCK_EDGE) as i64);
+        let padded_index = |at: [i64; D]| (0..D).rev().fold(0, |i, a| i * 10 + (at[a] + 1) as usize);
+        let inside = (0..D).all(|a| (coord[a] + 1) * BLOCK_EDGE <= self.cells[a]);
+        let row = |local: usize| padded_index(super::cell_in_block::<D>(local).map(|c| c as i64));
+        match &self.blocks[self.block_index(coord)] {
+            BlockLabels::Uniform(label) if inside => {
+                for local in (0..block_len::<D>()).step_by(8) {
+                    padded[row(local)..row(local) + 8].fill(*label);
+                }
+            }
+            BlockLabels::Mixed(labels) if inside => {
+                for local in (0..block_len::<D>()).step_by(8) {
+                    padded[row(local)..row(local) + 8].copy_from_slice(&labels[local..local + 8]);
+                }
+            }
+            _ => {
+                for local in 0..block_len::<D>() {
+                    let inner = super::cell_in_block::<D>(local).map(|c| c as i64);
+                    padded[row(local)] = self.get(std::array::from_fn(|a| corner[a] + inner[a]), outside);
+                }
+            }
+        }
+        for axis in 0..D {
+            for layer in [-1, BLOCK_EDGE as i64] {
+                for k in 0..block_len::<D>() / BLOCK_EDGE {
+                    // The other coordinates count through k.
+                    let mut rest = k;
+                    let at: [i64; D] = std::array::from_fn(|a| {
+                        if a == axis {
+                            return layer;
+                        }
+                        let c = rest % BLOCK_EDGE;
+                        rest /= BLOCK_EDGE;
+                        c as i64
+                    });
+                    padded[padded_index(at)] = self.get(std::array::from_fn(|a| corner[a] + at[a]), outside);
+                }
+            }
+        }
+        padded
+    }
+
     /// Cells of the domain along each axis.
     pub fn cells(&self) -> [usize; D] {
         self.cells

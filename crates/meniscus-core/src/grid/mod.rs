@@ -9,8 +9,10 @@ mod blocks;
 mod field;
 mod geometry;
 mod labels;
+mod tile;
 
 pub use blocks::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, local_index};
 pub use field::{FaceField, Field};
 pub use geometry::Grid;
 pub use labels::Labels;
+pub use tile::{Tile, for_each_overlap, neighbourhood};

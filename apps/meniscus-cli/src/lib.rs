@@ -1,0 +1,4 @@
+//! The `meniscus` command as a library: arguments, benchmarks, exit codes. It holds no physics.
+
+pub mod bench;
+pub mod cli;

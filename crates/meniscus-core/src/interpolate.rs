@@ -1,0 +1,265 @@
+//! Multilinear interpolation of cell and face fields.
+//!
+//! Points are in *cell units*: cell `c` covers `[c, c + 1)` along each axis, its centre is at
+//! `c + 1/2`, and its lower face along axis `a` at `c` in that axis. Beyond the outermost samples of
+//! the domain a field continues as a constant (the point is clamped to the box of the samples), so
+//! nothing outside the domain is ever read. Inactive blocks inside the domain count as the background.
+
+use crate::grid::{BLOCK_EDGE, FaceField, Field, Slot, local_index};
+
+/// The most corners that a stencil has: 2^D with D at most 3.
+pub const MAX_CORNERS: usize = 8;
+
+/// The 2^D samples around a point, and the point's place among them.
+///
+/// Corner `k` is the sample `base + (bits of k)`: bit `a` moves one up along axis `a`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stencil<const D: usize> {
+    /// The lowest sample.
+    pub base: [i32; D],
+    /// The place between `base` (0) and the next sample (1) along each axis.
+    pub fraction: [f32; D],
+}
+
+/// Which samples a coordinate falls between: they lie at `shift + 0, 1, .. count - 1`.
+#[inline]
+pub(crate) fn bracket(x: f32, shift: f32, count: usize) -> (i32, f32) {
+    let last = count as i32 - 1;
+    // Written so that each comparison is one instruction; a coordinate that is no number becomes 0.
+    let y = x - shift;
+    let y = if y > 0.0 { y } else { 0.0 };
+    let y = if y < last as f32 { y } else { last as f32 };
+    // y is not negative, so truncation is the floor.
+    let base = (y as i32).min(last - 1).max(0);
+    (base, y - base as f32)
+}
+
+impl<const D: usize> Stencil<D> {
+    /// The cell centres around a point.
+    #[inline]
+    pub fn of_cells(cells: [usize; D], point: [f32; D]) -> Self {
+        Self::from_brackets(|a| bracket(point[a], 0.5, cells[a]))
+    }
+
+    /// The centres of the faces normal to `axis` around a point.
+    #[inline]
+    pub fn of_faces(cells: [usize; D], axis: usize, point: [f32; D]) -> Self {
+        Self::from_brackets(|a| {
+            if a == axis { bracket(point[a], 0.0, cells[a] + 1) } else { bracket(point[a], 0.5, cells[a]) }
+        })
+    }
+
+    #[inline]
+    fn from_brackets(bracket: impl Fn(usize) -> (i32, f32)) -> Self {
+        let brackets: [(i32, f32); D] = std::array::from_fn(bracket);
+        Self { base: brackets.map(|b| b.0), fraction: brackets.map(|b| b.1) }
+    }
+
+    /// The weight of a corner; the weights sum to one.
+    #[inline]
+    pub fn weight(&self, corner: usize) -> f32 {
+        let mut weight = 1.0;
+        for a in 0..D {
+            weight *= self.weight_along(corner, a);
+        }
+        weight
+    }
+
+    #[inline]
+    fn weight_along(&self, corner: usize, axis: usize) -> f32 {
+        if corner >> axis & 1 == 1 { self.fraction[axis] } else { 1.0 - self.fraction[axis] }
+    }
+
+    /// The interpolated value, from the values at the corners.
+    #[inline]
+    pub fn value(&self, corners: [f32; MAX_CORNERS]) -> f32 {
+        value_and_gradient(corners, self.fraction).0
+    }
+
+    /// The gradient of the interpolated value, per cell, from the values at the corners.
+    #[inline]
+    pub fn gradient(&self, corners: [f32; MAX_CORNERS]) -> [f32; D] {
+        value_and_gradient(corners, self.fraction).1
+    }
+
+    /// The values of a field at the corners; those past 2^D are zero.
+    #[inline]
+    pub fn gather(&self, field: &Field<f32, D>) -> [f32; MAX_CORNERS] {
+        let mut corners = [0.0; MAX_CORNERS];
+        let base = self.base.map(|b| b as usize);
+        if (0..D).all(|a| base[a] % BLOCK_EDGE < BLOCK_EDGE - 1) {
+            // All corners lie in one block.
+            let first = local_index(base.map(|b| b % BLOCK_EDGE));
+            let block = field.blocks().find(base.map(|b| b / BLOCK_EDGE));
+            for k in 0..1 << D {
+                corners[k] = block.map_or(field.background(), |block| {
+                    field[Slot { block, local: first + corner_offset::<D>(k, BLOCK_EDGE) }]
+                });
+            }
+        } else {
+            for k in 0..1 << D {
+                corners[k] =
+                    field.get(std::array::from_fn(|a| i64::from(self.base[a]) + (k >> a & 1) as i64));
+            }
+        }
+        corners
+    }
+}
+
+/// The multilinear interpolant of the values at the corners and its gradient, per cell.
+#[inline(always)]
+pub(crate) fn value_and_gradient<const D: usize>(
+    mut values: [f32; MAX_CORNERS],
+    fraction: [f32; D],
+) -> (f32, [f32; D]) {
+    let mut slopes = [[0.0; MAX_CORNERS / 2]; D];
+    // The highest axis first: each step halves the corners, those with the axis's bit set folding
+    // onto those without, and the slopes along higher axes with them.
+    for axis in (0..D).rev() {
+        let (half, f) = (1 << axis, fraction[axis]);
+        for k in 0..half {
+            let rise = values[k + half] - values[k];
+            values[k] += f * rise;
+            slopes[axis][k] = rise;
+            for higher in axis + 1..D {
+                slopes[higher][k] += f * (slopes[higher][k + half] - slopes[higher][k]);
+            }
+        }
+    }
+    let mut gradient = [0.0; D];
+    for axis in 0..D {
+        gradient[axis] = slopes[axis][0];
+    }
+    (values[0], gradient)
+}
+
+/// The distance in memory from corner 0 to corner `k` in an array with `edge` values along each axis.
+#[inline]
+pub(crate) fn corner_offset<const D: usize>(k: usize, edge: usize) -> usize {
+    let (mut offset, mut stride) = (0, 1);
+    for a in 0..D {
+        offset += (k >> a & 1) * stride;
+        stride *= edge;
+    }
+    offset
+}
+
+/// A cell field at a point.
+#[inline]
+pub fn interpolate<const D: usize>(field: &Field<f32, D>, point: [f32; D]) -> f32 {
+    let stencil = Stencil::of_cells(field.blocks().cells(), point);
+    stencil.value(stencil.gather(field))
+}
+
+/// The gradient of the multilinear interpolant of a cell field at a point, per cell. It jumps where
+/// the point crosses the plane of a sample; beyond the outermost samples it is that at the boundary.
+#[inline]
+pub fn interpolate_gradient<const D: usize>(field: &Field<f32, D>, point: [f32; D]) -> [f32; D] {
+    let stencil = Stencil::of_cells(field.blocks().cells(), point);
+    stencil.gradient(stencil.gather(field))
+}
+
+/// One component of a face field at a point.
+#[inline]
+pub fn interpolate_face<const D: usize>(field: &FaceField<f32, D>, axis: usize, point: [f32; D]) -> f32 {
+    let stencil = Stencil::of_faces(field.blocks().cells(), axis, point);
+    stencil.value(stencil.gather(&field.axes[axis]))
+}
+
+/// All components of a face field at a point.
+#[inline]
+pub fn interpolate_faces<const D: usize>(field: &FaceField<f32, D>, point: [f32; D]) -> [f32; D] {
+    std::array::from_fn(|axis| interpolate_face(field, axis, point))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::grid::Blocks;
+
+    /// An affine function of position, in numbers that f32 adds exactly.
+    fn affine<const D: usize>(x: [f32; D]) -> f32 {
+        (0..D).map(|a| (a as f32 + 1.0) * 0.25 * x[a]).sum::<f32>() - 2.0
+    }
+
+    /// The definition, by look-ups alone.
+    fn reference<const D: usize>(field: &Field<f32, D>, shift: [f32; D], point: [f32; D]) -> f64 {
+        (0..1usize << D)
+            .map(|k| {
+                let mut weight = 1.0;
+                let cell = std::array::from_fn(|a| {
+                    let y = f64::from(point[a] - shift[a]);
+                    let f = y - y.floor();
+                    weight *= if k >> a & 1 == 1 { f } else { 1.0 - f };
+                    y.floor() as i64 + (k >> a & 1) as i64
+                });
+                weight * f64::from(field.get(cell))
+            })
+            .sum()
+    }
+
+    fn check_affine<const D: usize>(cells: [usize; D], points: Vec<[f32; D]>) {
+        let blocks = Arc::new(Blocks::all(cells));
+        let field = Field::from_fn(blocks.clone(), 0.0, |c| affine(c.map(|c| c as f32 + 0.5)));
+        let faces = FaceField::from_fn(blocks, 0.0, |axis, c| {
+            affine::<D>(std::array::from_fn(|a| c[a] as f32 + if a == axis { 0.0 } else { 0.5 }))
+        });
+        for p in points {
+            let inside: [f32; D] = std::array::from_fn(|a| p[a].clamp(0.5, cells[a] as f32 - 0.5));
+            assert!((interpolate(&field, p) - affine(inside)).abs() < 2e-5);
+            let gradient = interpolate_gradient(&field, p);
+            for axis in 0..D {
+                assert!((gradient[axis] - (axis as f32 + 1.0) * 0.25).abs() < 2e-5);
+                let mut q = inside;
+                q[axis] = p[axis].clamp(0.0, cells[axis] as f32);
+                assert!((interpolate_face(&faces, axis, p) - affine(q)).abs() < 2e-5);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn affine_fields_are_reproduced_and_continued_as_constants(
+            two in prop::collection::vec(prop::array::uniform2(-2.0f32..27.0), 20),
+            three in prop::collection::vec(prop::array::uniform3(-2.0f32..19.0), 20),
+        ) {
+            check_affine([24, 17], two);
+            check_affine([16, 17, 9], three);
+        }
+
+        #[test]
+        fn inactive_blocks_count_as_the_background(
+            mask in any::<u32>(),
+            points in prop::collection::vec(prop::array::uniform3(0.5f32..14.4), 20),
+        ) {
+            let blocks = Arc::new(Blocks::new([15; 3], |c| mask >> (c[0] + 2 * c[1] + 4 * c[2]) & 1 == 1));
+            let field = Field::from_fn(blocks, 7.5, |c| (c[0] as f32 * 1.7 + (c[1] * c[2]) as f32).sin());
+            for p in points {
+                let expected = reference(&field, [0.5; 3], p);
+                prop_assert!((f64::from(interpolate(&field, p)) - expected).abs() < 2e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn a_domain_of_one_cell_is_constant() {
+        let mut field = Field::new(Arc::new(Blocks::all([1, 1])), 5.0);
+        field.set([0, 0], 2.0);
+        assert_eq!(interpolate(&field, [0.9, -3.0]), 2.0);
+    }
+
+    #[test]
+    fn weights_sum_to_one_and_equal_the_nested_interpolation() {
+        let stencil = Stencil::<3>::of_cells([20; 3], [3.3, 7.9, 11.25]);
+        let corners = [1.0, -2.0, 0.5, 4.0, 3.0, 8.0, -1.0, 2.0];
+        let sum: f32 = (0..8).map(|k| stencil.weight(k)).sum();
+        let value: f32 = (0..8).map(|k| stencil.weight(k) * corners[k]).sum();
+        assert!((sum - 1.0).abs() < 1e-6);
+        assert!((value - stencil.value(corners)).abs() < 1e-5);
+    }
+}

@@ -1,0 +1,100 @@
+//! Rotations and rigid motions.
+
+use super::ShapeError;
+use super::error::{require_finite, unit};
+use crate::vector::{dot, sub};
+
+/// A rotation about the origin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rotation<const D: usize> {
+    matrix: [[f64; D]; D],
+}
+
+impl Rotation<2> {
+    /// The rotation by an angle in radians, counter-clockwise.
+    pub fn from_angle(angle: f64) -> Result<Self, ShapeError> {
+        require_finite("rotation", "the angle", &[angle])?;
+        let (sin, cos) = angle.sin_cos();
+        Ok(Self { matrix: [[cos, -sin], [sin, cos]] })
+    }
+}
+
+impl Rotation<3> {
+    /// The rotation about `axis` (of any length but zero) by an angle in radians, by the right-hand rule.
+    pub fn from_axis_angle(axis: [f64; 3], angle: f64) -> Result<Self, ShapeError> {
+        require_finite("rotation", "the axis", &axis)?;
+        require_finite("rotation", "the angle", &[angle])?;
+        let (axis, _) = unit("rotation", "the axis", axis)?;
+        let (sin, cos) = (0.5 * angle).sin_cos();
+        Self::from_quaternion([sin * axis[0], sin * axis[1], sin * axis[2], cos])
+    }
+
+    /// The rotation of the quaternion `[x, y, z, w]`, which need not be normalised.
+    pub fn from_quaternion(quaternion: [f64; 4]) -> Result<Self, ShapeError> {
+        require_finite("rotation", "the quaternion", &quaternion)?;
+        let ([x, y, z, w], _) = unit("rotation", "the quaternion", quaternion)?;
+        let matrix = [
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+        ];
+        Ok(Self { matrix })
+    }
+}
+
+impl<const D: usize> Rotation<D> {
+    /// No rotation.
+    pub const fn identity() -> Self {
+        let mut matrix = [[0.0; D]; D];
+        let mut axis = 0;
+        while axis < D {
+            matrix[axis][axis] = 1.0;
+            axis += 1;
+        }
+        Self { matrix }
+    }
+
+    /// The orthogonal matrix, row by row.
+    pub fn matrix(&self) -> &[[f64; D]; D] {
+        &self.matrix
+    }
+
+    /// The rotated vector.
+    #[inline]
+    pub fn apply(&self, vector: [f64; D]) -> [f64; D] {
+        self.matrix.map(|row| dot(row, vector))
+    }
+
+    /// The vector that [`Rotation::apply`] takes to `vector`.
+    #[inline]
+    pub fn apply_inverse(&self, vector: [f64; D]) -> [f64; D] {
+        std::array::from_fn(|column| (0..D).map(|row| self.matrix[row][column] * vector[row]).sum())
+    }
+}
+
+/// A rotation about the origin followed by a translation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RigidTransform<const D: usize> {
+    /// Applied first.
+    pub rotation: Rotation<D>,
+    /// Applied second: where the origin goes, in metres.
+    pub translation: [f64; D],
+}
+
+impl<const D: usize> RigidTransform<D> {
+    /// No motion.
+    pub const IDENTITY: Self = Self { rotation: Rotation::identity(), translation: [0.0; D] };
+
+    /// Where `point` goes.
+    #[inline]
+    pub fn apply(&self, point: [f64; D]) -> [f64; D] {
+        let rotated = self.rotation.apply(point);
+        std::array::from_fn(|a| rotated[a] + self.translation[a])
+    }
+
+    /// The point that goes to `point`.
+    #[inline]
+    pub fn apply_inverse(&self, point: [f64; D]) -> [f64; D] {
+        self.rotation.apply_inverse(sub(point, self.translation))
+    }
+}

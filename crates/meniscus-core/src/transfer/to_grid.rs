@@ -1,0 +1,165 @@
+//! Particles to grid.
+
+use rayon::prelude::*;
+
+use super::{BATCH, EDGE, HALO, Stencils, check_sorted};
+use crate::grid::{FaceField, block_len, for_each_overlap, neighbourhood};
+use crate::interpolate::corner_offset;
+use crate::particles::{BlockRanges, Particles};
+
+/// Memory that transfers reuse.
+#[derive(Clone, Debug, Default)]
+pub struct TransferWorkspace {
+    /// Momentum and mass on the faces of one tile after another, D components each.
+    tiles: Vec<[f32; 2]>,
+}
+
+/// What a transfer to the grid could not do.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ToGridInfo {
+    /// The mass that fell on faces of inactive blocks, summed over components, and was lost. It is zero
+    /// if the blocks come from [`crate::particles::blocks_near`] with a margin of one cell.
+    pub lost_weight: f64,
+    /// Particles in no active block, which were not transferred.
+    pub skipped: usize,
+}
+
+/// Sets the face velocities to the average of the particles' velocities, `v + c . (x_face - x)`, by
+/// multilinear weights, and `weight` to the sum of those: the mass on the face, in particles. Faces
+/// that no particle reaches have weight and velocity zero: `valid_faces` are those with a positive
+/// weight.
+///
+/// # Panics
+/// If the particles are not sorted by the blocks of both fields, or moved since.
+pub fn particles_to_grid<const D: usize>(
+    particles: &Particles<D>,
+    ranges: &BlockRanges<D>,
+    velocity: &mut FaceField<f32, D>,
+    weight: &mut FaceField<f32, D>,
+    workspace: &mut TransferWorkspace,
+) -> ToGridInfo {
+    let blocks = velocity.blocks().clone();
+    check_sorted(particles, ranges, &blocks);
+    check_sorted(particles, ranges, weight.blocks());
+
+    let occupied: Vec<usize> = (0..blocks.len()).filter(|&b| !ranges.range(b).is_empty()).collect();
+    let mut tile_of = vec![None; blocks.len()];
+    for (tile, &block) in occupied.iter().enumerate() {
+        tile_of[block] = Some(tile);
+    }
+    let len = EDGE.pow(D as u32);
+    workspace.tiles.resize(occupied.len() * D * len, [0.0; 2]);
+    workspace.tiles.par_chunks_mut(D * len).zip(&occupied).for_each(|(tiles, &block)| {
+        tiles.fill([0.0; 2]);
+        scatter(particles, ranges.range(block), &mut Stencils::new(&blocks, block), tiles);
+    });
+
+    let tiles = &workspace.tiles;
+    for axis in 0..D {
+        let velocity = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
+        let weight = weight.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
+        velocity.zip(weight).enumerate().for_each(|(block, (velocity, weight))| {
+            velocity.fill(0.0);
+            weight.fill(0.0);
+            for (offset, other) in neighbourhood(&blocks, block) {
+                let Some(tile) = other.and_then(|other| tile_of[other]) else { continue };
+                let tile = &tiles[(tile * D + axis) * len..][..len];
+                // Seen from the neighbour, this block lies the other way.
+                for_each_overlap(HALO, offset.map(|o| -o), |from, to, count| {
+                    for k in 0..count {
+                        velocity[to + k] += tile[from + k][0];
+                        weight[to + k] += tile[from + k][1];
+                    }
+                });
+            }
+            for (v, w) in velocity.iter_mut().zip(weight) {
+                *v = if *w > 0.0 { *v / *w } else { 0.0 };
+            }
+        });
+    }
+
+    let lost = occupied.par_iter().enumerate().map(|(tile, &block)| {
+        let tiles = &tiles[tile * D * len..][..D * len];
+        let mut lost = 0.0;
+        for (offset, other) in neighbourhood(&blocks, block) {
+            if other.is_none() {
+                for_each_overlap(HALO, offset, |from, _, count| {
+                    for axis in 0..D {
+                        let row = &tiles[axis * len + from..][..count];
+                        lost += row.iter().map(|node| f64::from(node[1])).sum::<f64>();
+                    }
+                });
+            }
+        }
+        lost
+    });
+    // Collected first: the order of a parallel sum would depend on the threads.
+    let lost_weight = lost.collect::<Vec<_>>().iter().sum();
+    ToGridInfo { lost_weight, skipped: particles.len() - ranges.sorted() }
+}
+
+/// Adds the momentum and mass of one block's particles to its tiles.
+fn scatter<const D: usize>(
+    particles: &Particles<D>,
+    range: std::ops::Range<usize>,
+    stencils: &mut Stencils<D>,
+    tiles: &mut [[f32; 2]],
+) {
+    for start in range.clone().step_by(BATCH) {
+        let batch = start..range.end.min(start + BATCH);
+        stencils.find(&particles.position[batch.clone()]);
+        let velocity = &particles.velocity[batch.clone()];
+        match &particles.affine {
+            None => scatter_batch(stencils, tiles, velocity.iter().map(|&v| (v, [[0.0; D]; D]))),
+            Some(affine) => {
+                let affine = affine[batch].iter().copied();
+                scatter_batch(stencils, tiles, velocity.iter().copied().zip(affine));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn scatter_batch<const D: usize>(
+    stencils: &Stencils<D>,
+    tiles: &mut [[f32; 2]],
+    velocity: impl Iterator<Item = ([f32; D], [[f32; D]; D])>,
+) {
+    for (k, (v, c)) in velocity.enumerate().take(BATCH) {
+        for axis in 0..D {
+            let (base, f) = stencils.get(axis, k);
+            let tile = &mut tiles[axis * EDGE.pow(D as u32)..];
+            add_to_faces(&mut tile[base..base + corner_offset::<D>((1 << D) - 1, EDGE) + 1], f, v[axis], c[axis]);
+        }
+    }
+}
+
+/// Adds one component of one particle to the 2^D faces of its stencil, which begins at `faces[0]`.
+#[inline(always)]
+fn add_to_faces<const D: usize>(faces: &mut [[f32; 2]], f: [f32; D], v: f32, c: [f32; D]) {
+    // Two nodes along x at a time: the weights along x, and the affine velocity in the lowest row.
+    let lowest = (0..D).fold(v, |value, a| value - c[a] * f[a]);
+    let along_x = [1.0 - f[0], f[0]];
+    let momentum = [along_x[0] * lowest, along_x[1] * (lowest + c[0])];
+    for row in 0..1 << (D - 1) {
+        let (mut weight, mut step) = (1.0, 0.0);
+        for a in 1..D {
+            if row >> (a - 1) & 1 == 1 {
+                weight *= f[a];
+                step += c[a];
+            } else {
+                weight *= 1.0 - f[a];
+            }
+        }
+        let added = [
+            weight * (momentum[0] + step * along_x[0]),
+            weight * along_x[0],
+            weight * (momentum[1] + step * along_x[1]),
+            weight * along_x[1],
+        ];
+        let first = corner_offset::<D>(row << 1, EDGE);
+        for (node, added) in faces[first..first + 2].as_flattened_mut().iter_mut().zip(added) {
+            *node += added;
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Grid to particles.
+
+use rayon::prelude::*;
+
+use super::{BATCH, EDGE, HALO, Stencils, check_sorted};
+use crate::grid::{FaceField, Tile};
+use crate::interpolate::{MAX_CORNERS, corner_offset, value_and_gradient};
+use crate::particles::{BlockRanges, Particles, split_by_block};
+
+/// How particles take their velocity from the grid.
+#[derive(Clone, Copy, Debug)]
+pub enum Scheme<'a, const D: usize> {
+    /// The grid's velocity at the particle: stable, and strongly damped.
+    Pic,
+    /// `blend` parts of FLIP (the particle's velocity plus the grid's change since `before`) and
+    /// `1 - blend` parts of PIC. With `blend` 1 and an unchanged grid, no bit of a velocity changes.
+    Flip {
+        /// The face velocities right after the transfer to the grid.
+        before: &'a FaceField<f32, D>,
+        /// The share of FLIP, 0 to 1.
+        blend: f32,
+    },
+    /// The grid's velocity and its gradient: not damped, keeps angular momentum.
+    Apic,
+}
+
+/// Updates the particles' velocities, and for [`Scheme::Apic`] their affine matrices (created where
+/// there are none), from the face velocities. Particles in no active block keep what they have.
+///
+/// # Panics
+/// If the particles are not sorted by the blocks of the fields, or moved since.
+pub fn grid_to_particles<const D: usize>(
+    velocity: &FaceField<f32, D>,
+    scheme: Scheme<D>,
+    particles: &mut Particles<D>,
+    ranges: &BlockRanges<D>,
+) {
+    check_sorted(particles, ranges, velocity.blocks());
+    if let Scheme::Flip { before, .. } = scheme {
+        assert_eq!(before.blocks(), velocity.blocks(), "both fields have the same blocks");
+    }
+    let count = particles.len();
+    let mut affine: Vec<&mut [_]> = match scheme {
+        Scheme::Apic => {
+            let affine = particles.affine.get_or_insert_with(|| vec![[[0.0; D]; D]; count]);
+            split_by_block(affine, ranges)
+        }
+        _ => (0..ranges.blocks().len()).map(|_| &mut [][..]).collect(),
+    };
+    let parts = split_by_block(&mut particles.velocity, ranges).into_par_iter().zip(&mut affine);
+    let tiles = || (FaceTiles::new(), FaceTiles::new());
+    parts.enumerate().for_each_init(tiles, |(grid, change), (block, (target, affine))| {
+        if target.is_empty() {
+            return;
+        }
+        grid.load(velocity, block);
+        if let Scheme::Flip { before, .. } = scheme {
+            change.load(before, block);
+            change.subtract_from(grid);
+        }
+        let mut stencils = Stencils::new(ranges.blocks(), block);
+        let position = particles.position[ranges.range(block)].chunks(BATCH);
+        for (batch, (position, target)) in position.zip(target.chunks_mut(BATCH)).enumerate() {
+            stencils.find(position);
+            let targets = target.iter_mut().enumerate().take(BATCH);
+            match scheme {
+                Scheme::Pic => targets.for_each(|(k, v)| *v = grid.velocity(&stencils, k)),
+                Scheme::Flip { blend, .. } => targets.for_each(|(k, v)| {
+                    let (pic, change) = (grid.velocity(&stencils, k), change.velocity(&stencils, k));
+                    for a in 0..D {
+                        v[a] = blend * (v[a] + change[a]) + (1.0 - blend) * pic[a];
+                    }
+                }),
+                Scheme::Apic => targets.zip(&mut affine[batch * BATCH..]).for_each(|((k, v), c)| {
+                    (*v, *c) = grid.velocity_and_gradient(&stencils, k);
+                }),
+            }
+        }
+    });
+}
+
+/// The face velocities of one block and its halo.
+struct FaceTiles<const D: usize> {
+    axes: [Tile<f32, D, HALO>; D],
+}
+
+impl<const D: usize> FaceTiles<D> {
+    fn new() -> Self {
+        Self { axes: std::array::from_fn(|_| Tile::new(0.0)) }
+    }
+
+    fn load(&mut self, field: &FaceField<f32, D>, block: usize) {
+        for (tile, field) in self.axes.iter_mut().zip(&field.axes) {
+            tile.load(field, block);
+        }
+    }
+
+    /// `other - self`.
+    fn subtract_from(&mut self, other: &Self) {
+        for (tile, other) in self.axes.iter_mut().zip(&other.axes) {
+            for (value, &other) in tile.values_mut().iter_mut().zip(other.values()) {
+                *value = other - *value;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn velocity(&self, stencils: &Stencils<D>, k: usize) -> [f32; D] {
+        self.velocity_and_gradient(stencils, k).0
+    }
+
+    #[inline(always)]
+    fn velocity_and_gradient(&self, stencils: &Stencils<D>, k: usize) -> ([f32; D], [[f32; D]; D]) {
+        let (mut velocity, mut gradient) = ([0.0; D], [[0.0; D]; D]);
+        for axis in 0..D {
+            let (base, fraction) = stencils.get(axis, k);
+            let nodes = &self.axes[axis].values()[base..base + corner_offset::<D>((1 << D) - 1, EDGE) + 1];
+            let mut corners = [0.0; MAX_CORNERS];
+            for k in 0..1 << D {
+                corners[k] = nodes[corner_offset::<D>(k, EDGE)];
+            }
+            (velocity[axis], gradient[axis]) = value_and_gradient(corners, fraction);
+        }
+        (velocity, gradient)
+    }
+}

@@ -1,0 +1,195 @@
+//! Preconditioned conjugate gradients.
+
+use meniscus_core::grid::block_len;
+use rayon::prelude::*;
+
+use crate::multigrid::Multigrid;
+use crate::operator::Operator;
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SolveParams {
+    /// The residual to reach, as a fraction of the right-hand side's norm.
+    pub tolerance: f64,
+    /// Iterations after which the solve has failed.
+    pub max_iterations: usize,
+}
+
+impl Default for SolveParams {
+    fn default() -> Self {
+        Self { tolerance: 1e-5, max_iterations: 200 }
+    }
+}
+
+/// How a solve went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolveInfo {
+    /// Iterations taken.
+    pub iterations: usize,
+    /// |b - A x| / |b| as the iteration tracks it.
+    pub relative_residual: f64,
+    /// The relative residual before the first and after every iteration.
+    pub history: Vec<f64>,
+}
+
+/// Why a solve failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SolveError {
+    /// The tolerance was not reached.
+    #[error(
+        "no convergence: the relative residual is {:.3e} after {} iterations, {tolerance:.1e} was asked for",
+        history.last().copied().unwrap_or(f64::NAN), history.len().saturating_sub(1)
+    )]
+    NotConverged {
+        /// The tolerance that was asked for.
+        tolerance: f64,
+        /// The relative residual before the first and after every iteration.
+        history: Vec<f64>,
+    },
+    /// A vector has the wrong length.
+    #[error("a vector has {found} entries, the operator has {expected}")]
+    Length {
+        /// Entries of the operator.
+        expected: usize,
+        /// Entries of the vector.
+        found: usize,
+    },
+    /// The right-hand side or the guess holds a number that is not finite.
+    #[error("the right-hand side or the initial guess holds a number that is not finite")]
+    NotFinite,
+}
+
+/// An operator with its multigrid hierarchy, ready to solve.
+pub struct Solver<const D: usize> {
+    operator: Operator<D>,
+    multigrid: Multigrid<D>,
+}
+
+impl<const D: usize> Solver<D> {
+    /// Builds the hierarchy.
+    pub fn new(operator: Operator<D>) -> Self {
+        let multigrid = rayon::scope(|_| Multigrid::new(&operator.level));
+        Self { operator, multigrid }
+    }
+
+    /// The operator.
+    pub fn operator(&self) -> &Operator<D> {
+        &self.operator
+    }
+
+    /// Unknowns of every level, finest first.
+    pub fn level_sizes(&self) -> Vec<usize> {
+        self.multigrid.sizes(&self.operator.level)
+    }
+
+    /// z = B r with the preconditioner B, one V-cycle.
+    pub fn precondition(&mut self, r: &[f64], z: &mut [f64]) {
+        for (b, r) in self.multigrid.input().iter_mut().zip(r) {
+            *b = *r as f32;
+        }
+        rayon::scope(|_| self.multigrid.cycle(&self.operator.level));
+        for (z, x) in z.iter_mut().zip(self.multigrid.output()) {
+            *z = f64::from(*x);
+        }
+    }
+
+    /// Solves A x = b; `x` holds the initial guess and receives the solution.
+    pub fn solve(&mut self, b: &[f64], x: &mut [f64], params: &SolveParams) -> Result<SolveInfo, SolveError> {
+        let expected = self.operator.len();
+        for found in [b.len(), x.len()] {
+            if found != expected {
+                return Err(SolveError::Length { expected, found });
+            }
+        }
+        rayon::scope(|_| self.iterate(b, x, params))
+    }
+
+    fn iterate(&mut self, b: &[f64], x: &mut [f64], params: &SolveParams) -> Result<SolveInfo, SolveError> {
+        let n = b.len();
+        let chunk = 16 * block_len::<D>();
+        let norm_b = dot(b, b, chunk).sqrt();
+        if !norm_b.is_finite() || !dot(x, x, chunk).is_finite() {
+            return Err(SolveError::NotFinite);
+        }
+        if norm_b == 0.0 {
+            x.fill(0.0);
+            return Ok(SolveInfo { iterations: 0, relative_residual: 0.0, history: vec![0.0] });
+        }
+        let mut q = vec![0.0; n];
+        self.operator.apply(x, &mut q);
+        let mut r: Vec<f64> = b.par_iter().zip(&q).map(|(b, q)| b - q).collect();
+        let mut p = vec![0.0; n];
+        let mut history = vec![dot(&r, &r, chunk).sqrt() / norm_b];
+        let mut rho = 0.0;
+        self.multigrid.input().par_iter_mut().zip(&r).for_each(|(b, r)| *b = *r as f32);
+        while *history.last().expect("never empty") > params.tolerance {
+            if history.len() > params.max_iterations {
+                return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
+            }
+            self.multigrid.cycle(&self.operator.level);
+            let z = self.multigrid.output();
+            let rho_new = dot_mixed(&r, z, chunk);
+            let beta = if rho == 0.0 { 0.0 } else { rho_new / rho };
+            rho = rho_new;
+            p.par_chunks_mut(chunk).zip(z.par_chunks(chunk)).for_each(|(p, z)| {
+                for (p, z) in p.iter_mut().zip(z) {
+                    *p = f64::from(*z) + beta * *p;
+                }
+            });
+            let alpha = rho / self.operator.apply(&p, &mut q);
+            let square = update(x, &mut r, self.multigrid.input(), &p, &q, alpha, chunk);
+            history.push(square.sqrt() / norm_b);
+        }
+        let relative_residual = *history.last().expect("never empty");
+        Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history })
+    }
+}
+
+/// x += alpha p, r -= alpha q, b = r; returns r · r.
+fn update(x: &mut [f64], r: &mut [f64], b: &mut [f32], p: &[f64], q: &[f64], alpha: f64, chunk: usize) -> f64 {
+    let parts: Vec<f64> = x
+        .par_chunks_mut(chunk)
+        .zip(r.par_chunks_mut(chunk))
+        .zip(b.par_chunks_mut(chunk))
+        .zip(p.par_chunks(chunk))
+        .zip(q.par_chunks(chunk))
+        .map(|((((x, r), b), p), q)| {
+            let mut lanes = [0.0; 8];
+            for i in 0..x.len() {
+                x[i] += alpha * p[i];
+                r[i] -= alpha * q[i];
+                b[i] = r[i] as f32;
+                lanes[i % 8] += r[i] * r[i];
+            }
+            lanes.iter().sum()
+        })
+        .collect();
+    parts.iter().sum()
+}
+
+/// The inner product, summed in an order that does not depend on the number of threads.
+fn dot(a: &[f64], b: &[f64], chunk: usize) -> f64 {
+    let part = |(a, b): (&[f64], &[f64])| -> f64 {
+        let mut lanes = [0.0; 8];
+        for (a, b) in a.chunks(8).zip(b.chunks(8)) {
+            for i in 0..a.len() {
+                lanes[i] += a[i] * b[i];
+            }
+        }
+        lanes.iter().sum()
+    };
+    a.par_chunks(chunk).zip(b.par_chunks(chunk)).map(part).collect::<Vec<_>>().iter().sum()
+}
+
+fn dot_mixed(a: &[f64], b: &[f32], chunk: usize) -> f64 {
+    let part = |(a, b): (&[f64], &[f32])| -> f64 {
+        let mut lanes = [0.0; 8];
+        for (a, b) in a.chunks(8).zip(b.chunks(8)) {
+            for i in 0..a.len() {
+                lanes[i] += a[i] * f64::from(b[i]);
+            }
+        }
+        lanes.iter().sum()
+    };
+    a.par_chunks(chunk).zip(b.par_chunks(chunk)).map(part).collect::<Vec<_>>().iter().sum()
+}

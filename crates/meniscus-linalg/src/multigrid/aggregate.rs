@@ -1,0 +1,309 @@
+//! Which unknowns of a level share an unknown of the next coarser one.
+//!
+//! Cells are gathered in groups of 2^D. The cells of a group that are connected through open faces
+//! inside it form a *part*. The largest part of a group becomes the coarse cell at the group's place;
+//! every further part becomes an extra unknown of the coarse level that remembers its place, so that
+//! it can join its neighbours on still coarser levels. Cells that are not connected never share an
+//! unknown. An unknown without neighbours is solved exactly by relaxation and is carried no further.
+
+use std::sync::Arc;
+
+use meniscus_core::grid::{Blocks, Slot, block_len, cell_in_block, local_index};
+use rayon::prelude::*;
+
+use crate::operator::{Level, Stencil};
+use crate::real::Real;
+
+/// The map from the unknowns of a level to those of the next coarser one.
+pub(crate) struct Aggregation<const D: usize> {
+    pub(crate) coarse: Arc<Blocks<D>>,
+    /// By fine block: the coarse block, and which of its 2^D children this is (bit a: upper half along a).
+    parents: Vec<(u32, u8)>,
+    /// By coarse block: its children.
+    pub(crate) children: Vec<[Option<u32>; 8]>,
+    /// By fine block, ascending: the cells that do not belong to the coarse cell at their place, with
+    /// the coarse unknown they belong to, if any.
+    pub(crate) irregular: Vec<Vec<(u16, Option<u32>)>>,
+    /// By fine extra unknown: the coarse unknown.
+    pub(crate) extras: Vec<Option<u32>>,
+    /// By coarse extra unknown: its place, if it is a part of a group.
+    pub(crate) positions: Vec<Option<[u32; D]>>,
+}
+
+/// Where the members of one block's groups go. Parts are numbered within the block.
+#[derive(Default)]
+struct Split {
+    /// The group (its lowest cell) of each further part.
+    parts: Vec<u16>,
+    cells: Vec<(u16, Option<u16>)>,
+    extras: Vec<(u32, Target)>,
+}
+
+#[derive(Clone, Copy)]
+enum Target {
+    Nowhere,
+    Cell(u16),
+    Part(u16),
+}
+
+impl<const D: usize> Aggregation<D> {
+    pub(crate) fn new<T: Real>(fine: &Level<T, D>) -> Self {
+        let blocks = &fine.blocks;
+        let coarse = Blocks::from_list(
+            blocks.cells().map(|n| n.div_ceil(2)),
+            (0..blocks.len()).map(|b| blocks.coord(b).map(|c| c / 2)),
+        );
+        let parents: Vec<(u32, u8)> = (0..blocks.len())
+            .map(|b| {
+                let coord = blocks.coord(b);
+                let parent = coarse.find(coord.map(|c| c / 2)).expect("every fine block has a parent");
+                (parent as u32, (0..D).fold(0, |bits, a| bits | ((coord[a] as u8 & 1) << a)))
+            })
+            .collect();
+        let mut children = vec![[None; 8]; coarse.len()];
+        for (block, &(parent, octant)) in parents.iter().enumerate() {
+            children[parent as usize][octant as usize] = Some(block as u32);
+        }
+
+        let placed = placed_extras(fine);
+        let splits: Vec<Split> = (0..blocks.len())
+            .into_par_iter()
+            .map(|block| split_block(fine, block, placed.get(block).map_or(&[], Vec::as_slice)))
+            .collect();
+        let mut this = Self {
+            coarse: Arc::new(coarse),
+            parents,
+            children,
+            irregular: Vec::with_capacity(blocks.len()),
+            extras: vec![None; fine.extras.len()],
+            positions: Vec::new(),
+        };
+        this.number(fine, splits);
+        this
+    }
+
+    /// Gives every further part its index among the coarse extra unknowns: first those without a
+    /// place, one for one, then the parts, block after block.
+    fn number<T: Real>(&mut self, fine: &Level<T, D>, splits: Vec<Split>) {
+        let first_extra = self.coarse.slots();
+        for e in 0..fine.extras.len() {
+            if fine.extras.positions[e].is_none() && is_linked_extra(fine, e) {
+                self.extras[e] = Some((first_extra + self.positions.len()) as u32);
+                self.positions.push(None);
+            }
+        }
+        for (block, split) in splits.into_iter().enumerate() {
+            let first_part = (first_extra + self.positions.len()) as u32;
+            for &group in &split.parts {
+                let slot = self.coarse_slot(block, group as usize);
+                self.positions.push(Some(self.coarse.cell(slot).map(|c| c as u32)));
+            }
+            for (extra, target) in split.extras {
+                self.extras[extra as usize] = match target {
+                    Target::Nowhere => None,
+                    Target::Cell(group) => Some(self.coarse_slot(block, group as usize).flat::<D>() as u32),
+                    Target::Part(part) => Some(first_part + u32::from(part)),
+                };
+            }
+            let to_flat = |part: u16| first_part + u32::from(part);
+            self.irregular.push(split.cells.iter().map(|&(l, part)| (l, part.map(to_flat))).collect());
+        }
+    }
+
+    /// The coarse cell at the place of a fine one.
+    #[inline]
+    pub(crate) fn coarse_slot(&self, block: usize, local: usize) -> Slot {
+        let (parent, octant) = self.parents[block];
+        Slot { block: parent as usize, local: coarse_local::<D>(octant as usize, local) }
+    }
+
+    /// The coarse block above a fine one, and which of its children that is.
+    #[inline]
+    pub(crate) fn parent(&self, block: usize) -> (usize, usize) {
+        let (parent, octant) = self.parents[block];
+        (parent as usize, octant as usize)
+    }
+
+    /// Whether a cell belongs to the coarse cell at its place.
+    #[inline]
+    pub(crate) fn is_regular(&self, block: usize, local: usize) -> bool {
+        self.irregular[block].binary_search_by_key(&(local as u16), |&(l, _)| l).is_err()
+    }
+
+    /// The coarse unknown that a fine one (a flat index) belongs to.
+    pub(crate) fn target(&self, fine_slots: usize, i: usize) -> Option<usize> {
+        if i >= fine_slots {
+            return self.extras[i - fine_slots].map(|t| t as usize);
+        }
+        let (block, local) = (i / block_len::<D>(), i % block_len::<D>());
+        match self.irregular[block].binary_search_by_key(&(local as u16), |&(l, _)| l) {
+            Ok(at) => self.irregular[block][at].1.map(|t| t as usize),
+            Err(_) => Some(self.coarse_slot(block, local).flat::<D>()),
+        }
+    }
+}
+
+/// The index within a coarse block of the cell above a fine one.
+#[inline(always)]
+pub(crate) fn coarse_local<const D: usize>(octant: usize, local: usize) -> usize {
+    let inner = cell_in_block::<D>(local);
+    local_index::<D>(std::array::from_fn(|a| 4 * (octant >> a & 1) + inner[a] / 2))
+}
+
+/// The extra unknowns that have a place, by block.
+fn placed_extras<T: Real, const D: usize>(fine: &Level<T, D>) -> Vec<Vec<(u16, u32)>> {
+    if fine.extras.positions.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let mut placed = vec![Vec::new(); fine.blocks.len()];
+    for (e, position) in fine.extras.positions.iter().enumerate() {
+        if let Some(position) = position {
+            let slot = fine.blocks.locate(position.map(i64::from)).expect("a part lies in an active block");
+            placed[slot.block].push((group_of::<D>(slot.local) as u16, e as u32));
+        }
+    }
+    placed
+}
+
+/// The lowest cell of the group of a cell.
+fn group_of<const D: usize>(local: usize) -> usize {
+    local_index::<D>(cell_in_block::<D>(local).map(|c| c & !1))
+}
+
+/// Whether an extra unknown has a neighbour or is touched by a low-rank term.
+fn is_linked_extra<T: Real, const D: usize>(level: &Level<T, D>, extra: usize) -> bool {
+    !level.extras.edges(extra).is_empty() || level.low_rank.find_row(level.slots() + extra).is_some()
+}
+
+/// Which cells of a block are coupled to extra unknowns or touched by low-rank terms.
+fn linked_cells<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Vec<bool> {
+    let n = block_len::<D>();
+    let mut linked = vec![false; n];
+    for c in &level.couplings[block] {
+        linked[c.local as usize] = true;
+    }
+    for row in level.low_rank.rows_in(block * n..(block + 1) * n) {
+        linked[level.low_rank.row_unknown(row) % n] = true;
+    }
+    linked
+}
+
+fn split_block<T: Real, const D: usize>(fine: &Level<T, D>, block: usize, placed: &[(u16, u32)]) -> Split {
+    let stencil = &fine.stencils[block];
+    let mut split = Split::default();
+    if placed.is_empty() && matches!(stencil, Stencil::Uniform { .. }) {
+        return split;
+    }
+    let linked = linked_cells(fine, block);
+    let mut group = Group::default();
+    for base in (0..block_len::<D>()).filter(|&local| group_of::<D>(local) == local) {
+        let extras = placed.iter().filter(|p| p.0 as usize == base).map(|p| p.1);
+        group.gather(fine, block, base, &linked, extras);
+        group.assign(base as u16, &mut split);
+    }
+    split.cells.sort_unstable_by_key(|c| c.0);
+    split
+}
+
+/// The members of one group of 2^D cells, and which of them are connected.
+#[derive(Default)]
+struct Group {
+    cells: Vec<u16>,
+    extras: Vec<u32>,
+    alone_cells: Vec<u16>,
+    alone_extras: Vec<u32>,
+    /// By member, cells first: the lowest member of its part.
+    root: Vec<usize>,
+}
+
+impl Group {
+    fn gather<T: Real, const D: usize>(
+        &mut self,
+        fine: &Level<T, D>,
+        block: usize,
+        base: usize,
+        linked: &[bool],
+        extras: impl Iterator<Item = u32>,
+    ) {
+        let stencil = &fine.stencils[block];
+        self.cells.clear();
+        self.extras.clear();
+        self.alone_cells.clear();
+        self.alone_extras.clear();
+        for corner in 0..1 << D {
+            let local = base + (0..D).map(|a| (corner >> a & 1) << (3 * a)).sum::<usize>();
+            if linked[local] || stencil.has_neighbours(local) {
+                self.cells.push(local as u16);
+            } else if stencil.diagonal(local) != T::ZERO {
+                self.alone_cells.push(local as u16);
+            }
+        }
+        for extra in extras {
+            let list = if is_linked_extra(fine, extra as usize) { &mut self.extras } else { &mut self.alone_extras };
+            list.push(extra);
+        }
+        self.root.clear();
+        self.root.extend(0..self.cells.len() + self.extras.len());
+        for member in 0..self.cells.len() {
+            let local = self.cells[member] as usize;
+            for axis in (0..D).filter(|a| local >> (3 * a) & 1 == 0) {
+                if stencil.face(axis, 1, local) != T::ZERO {
+                    let above = (local + (1 << (3 * axis))) as u16;
+                    let other = self.cells.iter().position(|&c| c == above);
+                    self.join(member, other.expect("the cell across an open face has neighbours"));
+                }
+            }
+        }
+        let (slots, n) = (fine.slots(), block_len::<D>());
+        for k in 0..self.extras.len() {
+            let member = self.cells.len() + k;
+            for &(to, _) in fine.extras.edges(self.extras[k] as usize) {
+                let to = to as usize;
+                let other = if to >= slots {
+                    let found = self.extras.iter().position(|&e| slots + e as usize == to);
+                    found.map(|k| self.cells.len() + k)
+                } else if to / n == block {
+                    self.cells.iter().position(|&c| c as usize == to % n)
+                } else {
+                    None
+                };
+                if let Some(other) = other {
+                    self.join(member, other);
+                }
+            }
+        }
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (low, high) = (self.root[a].min(self.root[b]), self.root[a].max(self.root[b]));
+        for root in self.root.iter_mut().filter(|root| **root == high) {
+            *root = low;
+        }
+    }
+
+    /// Writes where the members go: the largest part (the first of equals) to the coarse cell.
+    fn assign(&self, base: u16, split: &mut Split) {
+        split.cells.extend(self.alone_cells.iter().map(|&c| (c, None)));
+        split.extras.extend(self.alone_extras.iter().map(|&e| (e, Target::Nowhere)));
+        let size = |root: usize| self.root.iter().filter(|&&r| r == root).count();
+        let main = (0..self.root.len()).rev().max_by_key(|&m| size(m));
+        let mut part_of = vec![None; self.root.len()];
+        for member in 0..self.root.len() {
+            let root = self.root[member];
+            let part = if Some(root) == main {
+                None
+            } else {
+                Some(*part_of[root].get_or_insert_with(|| {
+                    split.parts.push(base);
+                    (split.parts.len() - 1) as u16
+                }))
+            };
+            match (member.checked_sub(self.cells.len()), part) {
+                (None, None) => {}
+                (None, Some(part)) => split.cells.push((self.cells[member], Some(part))),
+                (Some(k), None) => split.extras.push((self.extras[k], Target::Cell(base))),
+                (Some(k), Some(part)) => split.extras.push((self.extras[k], Target::Part(part))),
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The operator of the next coarser level.
+//!
+//! With P the piecewise constant prolongation of an [`Aggregation`], the coarse operator is
+//! ½ P^T S P + (F P)^T (F P): stencil and couplings are halved (unsmoothed aggregation overestimates
+//! the stiffness of smooth functions by two, since its gradients span one cell where the coarse ones
+//! span two), the low-rank terms are not (they have no gradient).
+
+use meniscus_core::grid::block_len;
+
+use super::aggregate::{Aggregation, coarse_local};
+use crate::operator::{Edge, Extras, Factor, Level, LowRank, Patch, Stencil, coordinate};
+use crate::real::Real;
+
+/// The factor on stencil and couplings from one level to the next.
+const STIFFNESS: f64 = 0.5;
+
+/// What the extra unknowns of the fine level add to the cells of a coarse block.
+#[derive(Clone, Default)]
+struct Additions {
+    /// (axis, side, cell, weight)
+    faces: Vec<(usize, usize, usize, f64)>,
+    anchors: Vec<(usize, f64)>,
+}
+
+/// Collects the coarse edges and anchors that do not follow from the grid.
+struct Collector<'a, const D: usize> {
+    aggregation: &'a Aggregation<D>,
+    additions: Vec<Additions>,
+    edges: Vec<Edge>,
+    anchors: Vec<f64>,
+}
+
+pub(crate) fn coarsen<T: Real, const D: usize>(
+    fine: &Level<T, D>,
+    aggregation: &Aggregation<D>,
+) -> Level<f32, D> {
+    let coarse = &aggregation.coarse;
+    let mut collector = Collector {
+        aggregation,
+        additions: vec![Additions::default(); coarse.len()],
+        edges: Vec::new(),
+        anchors: vec![0.0; aggregation.positions.len()],
+    };
+    collector.collect(fine);
+    let Collector { additions, edges, anchors, .. } = collector;
+    let (extras, couplings) = Extras::new(
+        coarse.slots(),
+        block_len::<D>(),
+        &anchors,
+        aggregation.positions.clone(),
+        &edges,
+    );
+    let low_rank = coarse_low_rank(fine, aggregation);
+    let fill = |block: usize, patch: &mut Patch<D>| {
+        fill_from_children(fine, aggregation, block, patch);
+        for &(axis, side, local, weight) in &additions[block].faces {
+            patch.add_face(axis, side, local, weight);
+        }
+        for &(local, weight) in &additions[block].anchors {
+            patch.anchors[local] += weight;
+        }
+    };
+    Level::assemble(coarse.clone(), fill, extras, couplings, low_rank)
+}
+
+impl<const D: usize> Collector<'_, D> {
+    fn collect<T: Real>(&mut self, fine: &Level<T, D>) {
+        let (slots, n) = (fine.slots(), block_len::<D>());
+        for block in 0..fine.blocks.len() {
+            for &(local, target) in &self.aggregation.irregular[block] {
+                for axis in 0..D {
+                    for side in 0..2 {
+                        self.face(fine, block, local as usize, axis, side, target);
+                    }
+                }
+            }
+            for &(local, anchor) in &fine.anchors[block] {
+                if !self.aggregation.is_regular(block, local as usize) {
+                    self.anchor(self.aggregation.target(slots, block * n + local as usize), anchor.f64());
+                }
+            }
+        }
+        for e in 0..fine.extras.len() {
+            let from = self.aggregation.extras[e];
+            for &(to, weight) in fine.extras.edges(e) {
+                // An edge between two extra unknowns is listed by both.
+                if (to as usize) < slots || to as usize > slots + e {
+                    let to = self.aggregation.target(slots, to as usize);
+                    self.edge(from.map(|f| f as usize), to, weight.f64());
+                }
+            }
+            self.anchor(from.map(|f| f as usize), fine.extras.anchors[e].f64());
+        }
+    }
+
+    /// A face of an irregular cell. One between two irregular cells is taken from its upper cell.
+    fn face<T: Real>(
+        &mut self,
+        fine: &Level<T, D>,
+        block: usize,
+        local: usize,
+        axis: usize,
+        side: usize,
+        target: Option<u32>,
+    ) {
+        let weight = fine.stencils[block].face(axis, side, local).f64();
+        if weight == 0.0 {
+            return;
+        }
+        let n = block_len::<D>();
+        let other = fine.across(block, local, axis, side).expect("an open face has two cells");
+        if side == 1 && !self.aggregation.is_regular(other / n, other % n) {
+            return;
+        }
+        self.edge(target.map(|t| t as usize), self.aggregation.target(fine.slots(), other), weight);
+    }
+
+    fn anchor(&mut self, target: Option<usize>, weight: f64) {
+        let Some(target) = target else { return };
+        let (slots, n) = (self.aggregation.coarse.slots(), block_len::<D>());
+        match target.checked_sub(slots) {
+            Some(extra) => self.anchors[extra] += STIFFNESS * weight,
+            None => self.additions[target / n].anchors.push((target % n, STIFFNESS * weight)),
+        }
+    }
+
+    fn edge(&mut self, a: Option<usize>, b: Option<usize>, weight: f64) {
+        let (Some(a), Some(b)) = (a, b) else { return };
+        if a == b {
+            return;
+        }
+        let slots = self.aggregation.coarse.slots();
+        if a >= slots || b >= slots {
+            self.edges.push((a as u32, b as u32, STIFFNESS * weight));
+        } else {
+            self.grid_edge(a, b, STIFFNESS * weight);
+        }
+    }
+
+    /// An edge between two coarse cells: parts keep the neighbours of their place, so the cells share a
+    /// face.
+    fn grid_edge(&mut self, a: usize, b: usize, weight: f64) {
+        let n = block_len::<D>();
+        let place = |i: usize| {
+            let slot = meniscus_core::grid::Slot { block: i / n, local: i % n };
+            self.aggregation.coarse.cell(slot)
+        };
+        let (at, bt) = (place(a), place(b));
+        let axis = (0..D).find(|&x| at[x] != bt[x]).expect("two cells at one place share an unknown");
+        debug_assert!((0..D).all(|x| at[x].abs_diff(bt[x]) == usize::from(x == axis)));
+        let side = usize::from(bt[axis] > at[axis]);
+        self.additions[a / n].faces.push((axis, side, a % n, weight));
+        if a / n != b / n {
+            self.additions[b / n].faces.push((axis, 1 - side, b % n, weight));
+        }
+    }
+}
+
+/// Sums the faces and anchors of the regular cells below a coarse block.
+fn fill_from_children<T: Real, const D: usize>(
+    fine: &Level<T, D>,
+    aggregation: &Aggregation<D>,
+    block: usize,
+    patch: &mut Patch<D>,
+) {
+    for octant in 0..1 << D {
+        let Some(child) = aggregation.children[block][octant].map(|c| c as usize) else { continue };
+        let stencil = &fine.stencils[child];
+        let clean = is_clean(fine, aggregation, child);
+        let whole = matches!(stencil, Stencil::Uniform { .. }) && clean;
+        for axis in 0..D {
+            for local in 0..block_len::<D>() {
+                let c = coordinate(axis, local);
+                let top = c == 7 && octant >> axis & 1 == 1;
+                if c % 2 == 1 && !top {
+                    continue;
+                }
+                let side = usize::from(top);
+                let weight = stencil.face(axis, side, local);
+                if weight != T::ZERO && (whole || clean || joins_regular(fine, aggregation, child, local, axis, side)) {
+                    let coarse = coarse_local::<D>(octant, local);
+                    patch.add_face(axis, side, coarse, STIFFNESS * weight.f64());
+                }
+            }
+        }
+        for &(local, anchor) in &fine.anchors[child] {
+            if clean || aggregation.is_regular(child, local as usize) {
+                patch.anchors[coarse_local::<D>(octant, local as usize)] += STIFFNESS * anchor.f64();
+            }
+        }
+    }
+}
+
+/// Whether neither a block nor its neighbours hold irregular cells.
+fn is_clean<T: Real, const D: usize>(fine: &Level<T, D>, aggregation: &Aggregation<D>, block: usize) -> bool {
+    let neighbours = (0..D).flat_map(|axis| (0..2).filter_map(move |s| fine.blocks.neighbour(block, axis, s)));
+    neighbours.chain([block]).all(|b| aggregation.irregular[b].is_empty())
+}
+
+fn joins_regular<T: Real, const D: usize>(
+    fine: &Level<T, D>,
+    aggregation: &Aggregation<D>,
+    block: usize,
+    local: usize,
+    axis: usize,
+    side: usize,
+) -> bool {
+    let n = block_len::<D>();
+    aggregation.is_regular(block, local)
+        && fine
+            .across(block, local, axis, side)
+            .is_some_and(|other| aggregation.is_regular(other / n, other % n))
+}
+
+/// F P: the columns of the unknowns that share a coarse one, summed.
+fn coarse_low_rank<T: Real, const D: usize>(fine: &Level<T, D>, aggregation: &Aggregation<D>) -> LowRank<f32> {
+    let factors: Vec<Factor> = fine
+        .low_rank
+        .factors()
+        .map(|factor| {
+            let k = factor.dofs;
+            let mut order: Vec<(u32, usize)> = factor
+                .unknowns
+                .iter()
+                .enumerate()
+                .filter_map(|(entry, &u)| Some((aggregation.target(fine.slots(), u as usize)? as u32, entry)))
+                .collect();
+            order.sort_unstable();
+            let mut coarse = Factor { dofs: k, unknowns: Vec::new(), columns: Vec::new() };
+            for run in order.chunk_by(|a, b| a.0 == b.0) {
+                coarse.unknowns.push(run[0].0);
+                for dof in 0..k {
+                    coarse.columns.push(run.iter().map(|&(_, entry)| factor.columns[entry * k + dof]).sum());
+                }
+            }
+            coarse
+        })
+        .collect();
+    LowRank::from_factors(&factors)
+}

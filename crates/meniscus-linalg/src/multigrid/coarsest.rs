@@ -1,0 +1,75 @@
+//! The direct solve at the bottom of the hierarchy.
+
+use faer::Mat;
+use faer::linalg::solvers::DenseSolveCore;
+
+use crate::operator::Level;
+use crate::real::Real;
+
+/// The inverse of the coarsest operator as a dense matrix. A sealed component leaves a constant
+/// vector in the null space; the matrix is made definite by a stiffness along it, which changes nothing
+/// for a compatible right-hand side.
+#[derive(Debug)]
+pub(crate) struct Coarsest {
+    /// Flat indices of the unknowns.
+    unknowns: Vec<u32>,
+    inverse: Vec<f32>,
+}
+
+impl Coarsest {
+    /// `null_vectors` hold a value for each flat index of the level.
+    pub(crate) fn new<T: Real, const D: usize>(level: &Level<T, D>, null_vectors: &[Vec<f64>]) -> Self {
+        let unknowns: Vec<u32> =
+            (0..level.len()).filter(|&i| level.diagonal(i) > 0.0).map(|i| i as u32).collect();
+        let n = unknowns.len();
+        let index = |flat: usize| unknowns.binary_search(&(flat as u32)).ok();
+        let mut matrix = Mat::<f64>::zeros(n, n);
+        for (r, &i) in unknowns.iter().enumerate() {
+            level.for_each_entry(i as usize, |j, value| {
+                if let Some(c) = index(j) {
+                    matrix[(r, c)] += value;
+                }
+            });
+        }
+        let mean = (0..n).map(|i| matrix[(i, i)]).sum::<f64>() / n.max(1) as f64;
+        for vector in null_vectors {
+            let entries: Vec<f64> = unknowns.iter().map(|&i| vector[i as usize]).collect();
+            let square: f64 = entries.iter().map(|e| e * e).sum();
+            if square > 0.0 {
+                for r in 0..n {
+                    for c in 0..n {
+                        matrix[(r, c)] += mean * entries[r] * entries[c] / square;
+                    }
+                }
+            }
+        }
+        // Rounding in f32 coefficients may leave a tiny negative eigenvalue where the exact one is 0.
+        for i in 0..n {
+            matrix[(i, i)] += 1e-6 * mean;
+        }
+        let inverse = match matrix.llt(faer::Side::Lower) {
+            Ok(factor) => {
+                let inverse = factor.inverse();
+                (0..n * n).map(|k| (0.5 * (inverse[(k / n, k % n)] + inverse[(k % n, k / n)])) as f32).collect()
+            }
+            Err(_) => (0..n * n)
+                .map(|k| if k / n == k % n { (1.0 / matrix[(k / n, k / n)]) as f32 } else { 0.0 })
+                .collect(),
+        };
+        Self { unknowns, inverse }
+    }
+
+    /// x = A^-1 b.
+    pub(crate) fn solve(&self, b: &[f32], x: &mut [f32]) {
+        let n = self.unknowns.len();
+        let b: Vec<f32> = self.unknowns.iter().map(|&i| b[i as usize]).collect();
+        for (r, &i) in self.unknowns.iter().enumerate() {
+            let row = &self.inverse[r * n..(r + 1) * n];
+            x[i as usize] = row.iter().zip(&b).map(|(a, b)| a * b).sum();
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.unknowns.len()
+    }
+}

@@ -1,0 +1,255 @@
+//! One multigrid over cells, extra unknowns and low-rank terms: a symmetric V-cycle in f32.
+
+mod aggregate;
+mod coarsen;
+mod coarsest;
+mod smooth;
+
+use meniscus_core::grid::{block_len, cell_in_block};
+use rayon::prelude::*;
+
+use crate::operator::{Level, TASK_BLOCKS, Tile};
+use crate::real::{Real, simd};
+use aggregate::{Aggregation, coarse_local};
+use coarsest::Coarsest;
+use smooth::{Direction, Schedule, Vectors, sweep};
+
+/// Coarsening ends at this many unknowns.
+const COARSEST: usize = 100;
+
+/// Sweeps before and after the coarse correction.
+const SWEEPS: usize = 1;
+
+/// A level below the finest.
+struct CoarseLevel<const D: usize> {
+    level: Level<f32, D>,
+    schedule: Schedule,
+    vectors: Vectors,
+}
+
+/// The hierarchy of an operator, without the operator itself.
+pub(crate) struct Multigrid<const D: usize> {
+    schedule: Schedule,
+    vectors: Vectors,
+    aggregations: Vec<Aggregation<D>>,
+    coarse: Vec<CoarseLevel<D>>,
+    coarsest: Coarsest,
+}
+
+impl<const D: usize> Multigrid<D> {
+    pub(crate) fn new(finest: &Level<f64, D>) -> Self {
+        let mut aggregations: Vec<Aggregation<D>> = Vec::new();
+        let mut coarse: Vec<CoarseLevel<D>> = Vec::new();
+        let mut unknowns = finest.unknowns();
+        while unknowns > COARSEST {
+            let (aggregation, level) = match coarse.last() {
+                None => next_level(finest),
+                Some(last) => next_level(&last.level),
+            };
+            let fewer = level.unknowns();
+            if fewer >= unknowns {
+                break;
+            }
+            unknowns = fewer;
+            let schedule = Schedule::new(&level);
+            let vectors = Vectors::new(&level);
+            aggregations.push(aggregation);
+            coarse.push(CoarseLevel { level, schedule, vectors });
+        }
+        let coarsest = match coarse.last() {
+            None => Coarsest::new(finest, &[]),
+            Some(last) => Coarsest::new(&last.level, &[]),
+        };
+        Self { schedule: Schedule::new(finest), vectors: Vectors::new(finest), aggregations, coarse, coarsest }
+    }
+
+    /// The residual to be preconditioned, to be written before [`Multigrid::cycle`].
+    pub(crate) fn input(&mut self) -> &mut [f32] {
+        &mut self.vectors.b
+    }
+
+    /// The preconditioned residual, after [`Multigrid::cycle`].
+    pub(crate) fn output(&self) -> &[f32] {
+        &self.vectors.x
+    }
+
+    /// One V-cycle from zero.
+    pub(crate) fn cycle(&mut self, finest: &Level<f64, D>) {
+        let depth = self.coarse.len();
+        if depth == 0 {
+            self.vectors.clear();
+            self.coarsest.solve(&self.vectors.b, &mut self.vectors.x);
+            return;
+        }
+        descend(finest, &self.schedule, &mut self.vectors, &self.aggregations[0], &mut self.coarse[0].vectors.b);
+        for k in 1..depth {
+            let (upper, lower) = self.coarse.split_at_mut(k);
+            let at = &mut upper[k - 1];
+            descend(&at.level, &at.schedule, &mut at.vectors, &self.aggregations[k], &mut lower[0].vectors.b);
+        }
+        let last = &mut self.coarse[depth - 1];
+        last.vectors.clear();
+        self.coarsest.solve(&last.vectors.b, &mut last.vectors.x);
+        last.vectors.v = last.level.low_rank.state(&last.vectors.x);
+        for k in (1..depth).rev() {
+            let (upper, lower) = self.coarse.split_at_mut(k);
+            let at = &mut upper[k - 1];
+            ascend(&at.level, &at.schedule, &mut at.vectors, &self.aggregations[k], &lower[0].vectors);
+        }
+        ascend(finest, &self.schedule, &mut self.vectors, &self.aggregations[0], &self.coarse[0].vectors);
+    }
+
+    /// Unknowns of every level, finest first.
+    pub(crate) fn sizes(&self, finest: &Level<f64, D>) -> Vec<usize> {
+        std::iter::once(finest.unknowns()).chain(self.coarse.iter().map(|c| c.level.unknowns())).collect()
+    }
+}
+
+fn next_level<T: Real, const D: usize>(fine: &Level<T, D>) -> (Aggregation<D>, Level<f32, D>) {
+    let aggregation = Aggregation::new(fine);
+    let level = coarsen::coarsen(fine, &aggregation);
+    (aggregation, level)
+}
+
+impl Vectors {
+    fn new<T: Real, const D: usize>(level: &Level<T, D>) -> Self {
+        Self { x: vec![0.0; level.len()], b: vec![0.0; level.len()], v: vec![0.0; level.low_rank.dofs()] }
+    }
+
+    fn clear(&mut self) {
+        self.x.par_chunks_mut(1 << 16).for_each(|chunk| chunk.fill(0.0));
+        self.v.fill(0.0);
+    }
+}
+
+/// Relaxes from zero and restricts the residual.
+fn descend<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    schedule: &Schedule,
+    vectors: &mut Vectors,
+    aggregation: &Aggregation<D>,
+    coarse_b: &mut [f32],
+) {
+    vectors.clear();
+    for _ in 0..SWEEPS {
+        sweep(level, schedule, vectors, Direction::Forward);
+    }
+    restrict_residual(level, vectors, aggregation, coarse_b);
+}
+
+/// Adds the coarse correction and relaxes.
+fn ascend<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    schedule: &Schedule,
+    vectors: &mut Vectors,
+    aggregation: &Aggregation<D>,
+    coarse: &Vectors,
+) {
+    prolong(level, vectors, aggregation, coarse);
+    for _ in 0..SWEEPS {
+        sweep(level, schedule, vectors, Direction::Backward);
+    }
+}
+
+/// coarse_b = P^T (b - A x).
+fn restrict_residual<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    vectors: &Vectors,
+    aggregation: &Aggregation<D>,
+    coarse_b: &mut [f32],
+) {
+    let n = block_len::<D>();
+    let Vectors { x, b, v } = vectors;
+    let (cells, extras) = coarse_b.split_at_mut(aggregation.coarse.slots());
+    let irregular: Vec<Vec<(u32, f32)>> = cells
+        .par_chunks_mut(n)
+        .enumerate()
+        .map(|(coarse, sums)| {
+            simd(
+                #[inline(always)]
+                || {
+                    sums.fill(0.0);
+                    let mut aside = Vec::new();
+                    let mut tile = Tile::new();
+                    let mut residual = [0.0; 512];
+                    for octant in 0..1 << D {
+                        let Some(block) = aggregation.children[coarse][octant].map(|c| c as usize) else { continue };
+                        let residual = &mut residual[..n];
+                        let values_of = |other: usize| &x[other * n..(other + 1) * n];
+                        tile.load(values_of(block));
+                        tile.load_halo(&level.blocks, block, values_of);
+                        level.product(block, &tile, x, v, residual);
+                        for (r, b) in residual.iter_mut().zip(&b[block * n..(block + 1) * n]) {
+                            *r = b - *r;
+                        }
+                        for &(local, target) in &aggregation.irregular[block] {
+                            aside.extend(target.map(|t| (t, residual[local as usize])));
+                            residual[local as usize] = 0.0;
+                        }
+                        sum_groups::<D>(residual, octant, sums);
+                    }
+                    aside
+                },
+            )
+        })
+        .collect();
+    let slots = aggregation.coarse.slots();
+    extras.fill(0.0);
+    for (target, r) in irregular.into_iter().flatten() {
+        extras[target as usize - slots] += r;
+    }
+    for e in 0..level.extras.len() {
+        let Some(target) = aggregation.extras[e] else { continue };
+        let i = level.slots() + e;
+        let force = level.low_rank.find_row(i).map_or(0.0, |row| level.low_rank.force(row, v).f64());
+        let product = level.extras.diagonal[e].f64() * x[i].f64() - level.extras.neighbour_sum(e, x) + force;
+        coarse_b[target as usize] += (b[i].f64() - product) as f32;
+    }
+}
+
+/// Adds the values of a block to the coarse cells above it.
+#[inline(always)]
+fn sum_groups<const D: usize>(values: &[f32], octant: usize, sums: &mut [f32]) {
+    for (row, values) in values.chunks_exact(8).enumerate() {
+        let first = coarse_local::<D>(octant, 8 * row);
+        let sums = &mut sums[first..first + 4];
+        for i in 0..4 {
+            sums[i] += values[2 * i] + values[2 * i + 1];
+        }
+    }
+}
+
+/// x += P x_coarse, and the states with it: F P x_coarse is the coarse state.
+fn prolong<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    vectors: &mut Vectors,
+    aggregation: &Aggregation<D>,
+    coarse: &Vectors,
+) {
+    let n = block_len::<D>();
+    let (cells, extras) = vectors.x.split_at_mut(level.slots());
+    cells.par_chunks_mut(n * TASK_BLOCKS).enumerate().for_each(|(task, chunk)| {
+        for (i, own) in chunk.chunks_exact_mut(n).enumerate() {
+            let block = task * TASK_BLOCKS + i;
+            let (parent, octant) = aggregation.parent(block);
+            let above = &coarse.x[parent * n..(parent + 1) * n];
+            for &(local, target) in &aggregation.irregular[block] {
+                // What the loop below adds is taken away first.
+                let wrong = above[coarse_local::<D>(octant, local as usize)];
+                own[local as usize] += target.map_or(0.0, |t| coarse.x[t as usize]) - wrong;
+            }
+            for (row, own) in own.chunks_exact_mut(8).enumerate() {
+                let first = coarse_local::<D>(octant, 8 * row);
+                for (i, x) in own.iter_mut().enumerate() {
+                    *x += above[first + i / 2];
+                }
+            }
+        }
+    });
+    for (x, target) in extras.iter_mut().zip(&aggregation.extras) {
+        *x += target.map_or(0.0, |t| coarse.x[t as usize]);
+    }
+    for (v, dv) in vectors.v.iter_mut().zip(&coarse.v) {
+        *v += dv;
+    }
+}

@@ -1,0 +1,368 @@
+//! Gauss-Seidel relaxation of the complete operator, in an order that parallel threads can follow and
+//! that can be reversed.
+//!
+//! A forward sweep visits the red blocks, the black blocks, the blocks that low-rank terms touch, and
+//! last the extra unknowns; a backward sweep does the same in reverse, step by step, so that one is
+//! the adjoint of the other and a V-cycle is symmetric. A visit to a block relaxes its red cells and its
+//! black cells, and then one by one the cells that low-rank terms touch, keeping the states v = F x up
+//! to date. A visit repeats this while the block is in the nearest cache.
+
+use meniscus_core::grid::block_len;
+use rayon::prelude::*;
+
+use crate::operator::{Coefficients, Level, STRIDE, Stencil, TASK_BLOCKS, Tile, Uniform, cell_at, neighbour_sum, row_at};
+use crate::real::{Real, row_of, rows, simd};
+
+/// Rounds of relaxation in one visit to a block.
+const ROUNDS: usize = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Forward,
+    Backward,
+}
+
+/// The vectors of one level: the correction x, the right-hand side b, and v = F x.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Vectors {
+    pub(crate) x: Vec<f32>,
+    pub(crate) b: Vec<f32>,
+    pub(crate) v: Vec<f32>,
+}
+
+/// Which blocks low-rank terms touch, in groups whose members neither share a term nor a face: the
+/// members of a group can be visited at the same time, with the same result as one after another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schedule {
+    touched: Vec<bool>,
+    groups: Vec<Vec<u32>>,
+}
+
+impl Schedule {
+    pub(crate) fn new<T: Real, const D: usize>(level: &Level<T, D>) -> Self {
+        let (blocks, n) = (&level.blocks, block_len::<D>());
+        if level.low_rank.is_empty() {
+            return Self::default();
+        }
+        let mut touched = vec![false; blocks.len()];
+        let mut colours: Vec<Option<usize>> = vec![None; blocks.len()];
+        let mut colours_of_term: Vec<Vec<bool>> = vec![Vec::new(); level.low_rank.terms()];
+        let mut groups: Vec<Vec<u32>> = Vec::new();
+        for block in 0..blocks.len() {
+            let rows = level.low_rank.rows_in(block * n..(block + 1) * n);
+            let mut terms: Vec<usize> = rows.flat_map(|row| level.low_rank.row_terms(row)).collect();
+            if terms.is_empty() {
+                continue;
+            }
+            terms.sort_unstable();
+            terms.dedup();
+            touched[block] = true;
+            let neighbours = (0..D).flat_map(|a| (0..2).filter_map(move |s| blocks.neighbour(block, a, s)));
+            let near: Vec<usize> = neighbours.filter_map(|b| colours[b]).collect();
+            let is_free = |colour: usize| {
+                !near.contains(&colour)
+                    && terms.iter().all(|&t| !colours_of_term[t].get(colour).copied().unwrap_or(false))
+            };
+            let colour = (0..).find(|&c| is_free(c)).expect("colours do not end");
+            colours[block] = Some(colour);
+            for &t in &terms {
+                let used = &mut colours_of_term[t];
+                used.resize(used.len().max(colour + 1), false);
+                used[colour] = true;
+            }
+            groups.resize(groups.len().max(colour + 1), Vec::new());
+            groups[colour].push(block as u32);
+        }
+        Self { touched, groups }
+    }
+
+    fn is_touched(&self, block: usize) -> bool {
+        self.touched.get(block).copied().unwrap_or(false)
+    }
+}
+
+/// One sweep over all unknowns.
+pub(crate) fn sweep<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    schedule: &Schedule,
+    vectors: &mut Vectors,
+    direction: Direction,
+) {
+    match direction {
+        Direction::Forward => {
+            relax_colour(level, schedule, vectors, true, direction);
+            relax_colour(level, schedule, vectors, false, direction);
+            for group in &schedule.groups {
+                relax_group(level, vectors, group, direction);
+            }
+            (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
+        }
+        Direction::Backward => {
+            (0..level.extras.len()).rev().for_each(|e| relax_extra(level, vectors, e));
+            for group in schedule.groups.iter().rev() {
+                relax_group(level, vectors, group, direction);
+            }
+            relax_colour(level, schedule, vectors, false, direction);
+            relax_colour(level, schedule, vectors, true, direction);
+        }
+    }
+}
+
+/// Visits the blocks of one colour that no low-rank term touches.
+fn relax_colour<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    schedule: &Schedule,
+    vectors: &mut Vectors,
+    red: bool,
+    direction: Direction,
+) {
+    let (n, blocks) = (block_len::<D>(), &level.blocks);
+    let border = blocks.red_len() * n;
+    let (cells, extras) = vectors.x.split_at_mut(level.slots());
+    let (red_cells, black_cells) = cells.split_at_mut(border);
+    let (mine, others, first, first_other) = if red {
+        (red_cells, &*black_cells, 0, blocks.red_len())
+    } else {
+        (black_cells, &*red_cells, blocks.red_len(), 0)
+    };
+    let b = &vectors.b[first * n..first * n + mine.len()];
+    let (slots, extras) = (level.slots(), &*extras);
+    mine.par_chunks_mut(n * TASK_BLOCKS).zip(b.par_chunks(n * TASK_BLOCKS)).enumerate().for_each(
+        |(task, (chunk, b))| {
+            simd(
+                #[inline(always)]
+                || {
+                    let mut tile = Tile::new();
+                    let mut rhs = [0.0; 512];
+                    for (i, (own, b)) in chunk.chunks_exact_mut(n).zip(b.chunks_exact(n)).enumerate() {
+                        let block = first + task * TASK_BLOCKS + i;
+                        if schedule.is_touched(block) {
+                            continue;
+                        }
+                        tile.load(own);
+                        tile.load_halo(blocks, block, |other| &others[(other - first_other) * n..][..n]);
+                        let b = coupled_rhs(level, block, b, |extra| extras[extra - slots], &mut rhs);
+                        relax_tile(&level.stencils[block], &mut tile, b, direction);
+                        tile.store(own);
+                    }
+                },
+            );
+        },
+    );
+}
+
+/// A block's right-hand side with the known part of its couplings to extra unknowns added.
+#[inline(always)]
+fn coupled_rhs<'a, T: Real, const D: usize>(
+    level: &Level<T, D>,
+    block: usize,
+    b: &'a [f32],
+    value_of: impl Fn(usize) -> f32,
+    buffer: &'a mut [f32; 512],
+) -> &'a [f32] {
+    if level.couplings[block].is_empty() {
+        return b;
+    }
+    let rhs = &mut buffer[..b.len()];
+    rhs.copy_from_slice(b);
+    for c in &level.couplings[block] {
+        rhs[c.local as usize] += c.weight.f64() as f32 * value_of(c.extra as usize);
+    }
+    rhs
+}
+
+/// Visits the blocks of one group. They share nothing, so each is computed from the same x and v and
+/// written back afterwards.
+fn relax_group<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    vectors: &mut Vectors,
+    group: &[u32],
+    direction: Direction,
+) {
+    let n = block_len::<D>();
+    let Vectors { x, b, v } = vectors;
+    if group.len() < TASK_BLOCKS {
+        let mut tile = Tile::new();
+        for &block in group {
+            relax_touched(level, x, b, v, block as usize, &mut tile, direction);
+            tile.store(&mut x[block as usize * n..(block as usize + 1) * n]);
+        }
+        return;
+    }
+    let visited: Vec<(Vec<f32>, Vec<(usize, f32)>)> = group
+        .par_iter()
+        .map_init(
+            || (Tile::new(), v.clone()),
+            |(tile, v), &block| {
+                relax_touched(level, x, b, v, block as usize, tile, direction);
+                let mut own = vec![0.0; n];
+                tile.store(&mut own);
+                let dofs = level.low_rank.dofs_in(block as usize * n..(block as usize + 1) * n);
+                (own, dofs.into_iter().map(|dof| (dof, v[dof])).collect())
+            },
+        )
+        .collect();
+    for (&block, (own, states)) in group.iter().zip(visited) {
+        x[block as usize * n..(block as usize + 1) * n].copy_from_slice(&own);
+        for (dof, value) in states {
+            v[dof] = value;
+        }
+    }
+}
+
+/// Relaxes a block that low-rank terms touch, in `tile`, updating their states.
+fn relax_touched<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    x: &[f32],
+    b: &[f32],
+    v: &mut [f32],
+    block: usize,
+    tile: &mut Tile<f32, D>,
+    direction: Direction,
+) {
+    let n = block_len::<D>();
+    let (stencil, low_rank) = (&level.stencils[block], &level.low_rank);
+    let touched = low_rank.rows_in(block * n..(block + 1) * n);
+    simd(
+        #[inline(always)]
+        || {
+            let values_of = |other: usize| &x[other * n..(other + 1) * n];
+            tile.load(values_of(block));
+            tile.load_halo(&level.blocks, block, values_of);
+            let mut buffer = [0.0; 512];
+            let b = &b[block * n..(block + 1) * n];
+            let b = coupled_rhs(level, block, b, |extra| x[extra], &mut buffer);
+            for _ in 0..ROUNDS {
+                match direction {
+                    Direction::Forward => {
+                        relax_untouched_cells(level, tile, block, b, [0, 1]);
+                        touched.clone().for_each(|row| relax_touched_cell(level, tile, stencil, b, v, row));
+                    }
+                    Direction::Backward => {
+                        touched.clone().rev().for_each(|row| relax_touched_cell(level, tile, stencil, b, v, row));
+                        relax_untouched_cells(level, tile, block, b, [1, 0]);
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// Relaxes the cells of a tile that low-rank terms do not touch. A colour is relaxed whole, and the
+/// touched cells then get their values back: cells of one colour do not see each other.
+#[inline(always)]
+fn relax_untouched_cells<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    tile: &mut Tile<f32, D>,
+    block: usize,
+    b: &[f32],
+    colours: [usize; 2],
+) {
+    let n = block_len::<D>();
+    let touched = level.low_rank.rows_in(block * n..(block + 1) * n);
+    let mut kept = [0.0; 512];
+    let at = |row: usize| cell_at::<D>(level.low_rank.row_unknown(row) % n);
+    for (kept, row) in kept.iter_mut().zip(touched.clone()) {
+        *kept = tile.get(at(row));
+    }
+    for colour in colours {
+        relax_cells(&level.stencils[block], tile, b, colour);
+        for (kept, row) in kept.iter().zip(touched.clone()) {
+            tile.set(at(row), *kept);
+        }
+    }
+}
+
+/// Relaxes one cell that low-rank terms touch.
+#[inline(always)]
+fn relax_touched_cell<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    tile: &mut Tile<f32, D>,
+    stencil: &Stencil<T, D>,
+    b: &[f32],
+    v: &mut [f32],
+    row: usize,
+) {
+    let local = level.low_rank.row_unknown(row) % block_len::<D>();
+    let at = cell_at::<D>(local);
+    let weight = |side, axis| stencil.face(axis, side, local).f64() as f32;
+    let own = stencil.diagonal(local).f64() as f32;
+    let around: f32 = (0..D)
+        .map(|a| weight(0, a) * tile.get(at - STRIDE[a]) + weight(1, a) * tile.get(at + STRIDE[a]))
+        .sum();
+    let residual = b[local] + around - own * tile.get(at) - level.low_rank.force(row, v);
+    let diagonal = own + level.low_rank.row_diagonal(row).f64() as f32;
+    if diagonal > 0.0 {
+        let dx = residual / diagonal;
+        tile.set(at, tile.get(at) + dx);
+        level.low_rank.push(row, dx, v);
+    }
+}
+
+/// Relaxes all cells of a tile.
+#[inline(always)]
+fn relax_tile<T: Real, const D: usize>(
+    stencil: &Stencil<T, D>,
+    tile: &mut Tile<f32, D>,
+    b: &[f32],
+    direction: Direction,
+) {
+    for _ in 0..ROUNDS {
+        for half in 0..2 {
+            let colour = if direction == Direction::Forward { half } else { 1 - half };
+            relax_cells(stencil, tile, b, colour);
+        }
+    }
+}
+
+/// Relaxes the cells of one colour of a tile: colour 0 has an even sum of coordinates.
+#[inline(always)]
+fn relax_cells<T: Real, const D: usize>(
+    stencil: &Stencil<T, D>,
+    tile: &mut Tile<f32, D>,
+    b: &[f32],
+    colour: usize,
+) {
+    match stencil {
+        Stencil::Uniform { kappa } => relax_rows(&Uniform::<f32, D>(kappa.f64() as f32), tile, b, colour),
+        Stencil::Mask(mask) => relax_rows(&**mask, tile, b, colour),
+        Stencil::General(general) => relax_rows(&**general, tile, b, colour),
+    }
+}
+
+#[inline(always)]
+fn relax_rows<C: Coefficients<f32>, const D: usize>(
+    coefficients: &C,
+    tile: &mut Tile<f32, D>,
+    b: &[f32],
+    colour: usize,
+) {
+    const TURN: [[f32; 8]; 2] = [[1., 0., 1., 0., 1., 0., 1., 0.], [0., 1., 0., 1., 0., 1., 0., 1.]];
+    for row in 0..rows::<D>() {
+        let around = neighbour_sum(coefficients, tile, row);
+        let (b, inverse) = (row_of(b, 8 * row), coefficients.inverse_diagonal(row));
+        let turn = &TURN[(colour + row + row / 8) % 2];
+        let x = tile.row_mut(row_at::<D>(row));
+        for i in 0..8 {
+            let relaxed = (b[i] + around[i]) * inverse[i];
+            x[i] = if turn[i] == 1.0 { relaxed } else { x[i] };
+        }
+    }
+}
+
+fn relax_extra<T: Real, const D: usize>(level: &Level<T, D>, vectors: &mut Vectors, extra: usize) {
+    let i = level.slots() + extra;
+    let row = level.low_rank.find_row(i);
+    let diagonal = level.diagonal(i);
+    if diagonal == 0.0 {
+        return;
+    }
+    let own = level.extras.diagonal[extra].f64() * vectors.x[i].f64();
+    let force = row.map_or(0.0, |row| level.low_rank.force(row, &vectors.v).f64());
+    let residual = vectors.b[i].f64() + level.extras.neighbour_sum(extra, &vectors.x) - own - force;
+    let dx = (residual / diagonal) as f32;
+    vectors.x[i] += dx;
+    if let Some(row) = row {
+        level.low_rank.push(row, dx, &mut vectors.v);
+    }
+}

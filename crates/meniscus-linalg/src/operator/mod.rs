@@ -1,0 +1,426 @@
+//! The operator: a stencil on grid cells, extra unknowns, and low-rank terms, in one sum.
+//!
+//! Vectors hold one value for every slot of the active blocks, block after block, and then one for
+//! every extra unknown. Slots that are not unknowns have a zero row.
+
+mod extras;
+mod low_rank;
+mod stencil;
+mod tile;
+
+use std::sync::Arc;
+
+use meniscus_core::grid::{Blocks, block_len};
+use rayon::prelude::*;
+
+pub use extras::ExtraUnknown;
+pub(crate) use extras::{Coupling, Edge, Extras};
+pub use low_rank::LowRankTerm;
+pub(crate) use low_rank::{Factor, LowRank};
+pub use stencil::{Patch, face_len, lower_face, upper_face};
+pub(crate) use stencil::{Coefficients, Stencil, Uniform, coordinate};
+pub(crate) use tile::{STRIDE, Tile, cell_at, row_at};
+
+use crate::real::{Real, Row, row_of, row_of_mut, rows, simd};
+
+/// Blocks that one task works through: large enough to hide the cost of a task.
+pub(crate) const TASK_BLOCKS: usize = 8;
+
+/// A symmetric positive semi-definite operator of three kinds of terms:
+/// a stencil with a coefficient for every face of the grid, extra unknowns coupled to many cells, and
+/// low-rank terms J^T M^-1 J in factored form.
+#[derive(Clone, Debug)]
+pub struct Operator<const D: usize> {
+    pub(crate) level: Level<f64, D>,
+}
+
+/// An operator as it stands on one level of a hierarchy, with coefficients of precision T.
+#[derive(Clone, Debug)]
+pub(crate) struct Level<T, const D: usize> {
+    pub(crate) blocks: Arc<Blocks<D>>,
+    pub(crate) stencils: Vec<Stencil<T, D>>,
+    /// By block: the cells with an anchor.
+    pub(crate) anchors: Vec<Vec<(u16, T)>>,
+    /// By block: the couplings of its cells to extra unknowns.
+    pub(crate) couplings: Vec<Vec<Coupling<T>>>,
+    pub(crate) extras: Extras<T, D>,
+    pub(crate) low_rank: LowRank<T>,
+}
+
+/// What is wrong with the parts of an operator.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AssembleError {
+    /// A weight is negative or not a number.
+    #[error("{what} has the weight {weight}: weights must be finite and not negative")]
+    BadWeight {
+        /// Where it was found.
+        what: String,
+        /// The weight.
+        weight: f64,
+    },
+    /// An index does not name a slot or an extra unknown.
+    #[error("{what} names unknown {index}, but there are only {len}")]
+    OutOfRange {
+        /// Where it was found.
+        what: String,
+        /// The index.
+        index: usize,
+        /// The number of unknowns that it may name.
+        len: usize,
+    },
+    /// The arrays of a low-rank term do not fit together, or its inverse mass is not symmetric
+    /// positive semi-definite.
+    #[error("low-rank term {term}: {reason}")]
+    BadTerm {
+        /// The index of the term.
+        term: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+}
+
+impl<const D: usize> Operator<D> {
+    /// Assembles an operator. `fill` writes the stencil of a block into a cleared [`Patch`]; it is
+    /// called once for each block, from several threads.
+    pub fn assemble(
+        blocks: Arc<Blocks<D>>,
+        fill: impl Fn(usize, &mut Patch<D>) + Sync,
+        extras: &[ExtraUnknown],
+        terms: &[LowRankTerm],
+    ) -> Result<Self, AssembleError> {
+        let slots = blocks.slots();
+        check_extras(extras, slots)?;
+        check_terms(terms, slots + extras.len())?;
+        let edges: Vec<Edge> = extras
+            .iter()
+            .enumerate()
+            .flat_map(|(e, extra)| {
+                extra.couplings.iter().map(move |&(cell, w)| (cell as u32, (slots + e) as u32, w))
+            })
+            .collect();
+        let anchors: Vec<f64> = extras.iter().map(|e| e.anchor).collect();
+        let (extras, couplings) =
+            Extras::new(slots, block_len::<D>(), &anchors, vec![None; anchors.len()], &edges);
+        let low_rank = LowRank::new(terms).map_err(|term| AssembleError::BadTerm {
+            term,
+            reason: "the inverse mass is not symmetric positive semi-definite",
+        })?;
+        let level = Level::assemble(blocks, fill, extras, couplings, low_rank);
+        level.check_weights()?;
+        Ok(Self { level })
+    }
+
+    /// The blocks that hold the cells.
+    pub fn blocks(&self) -> &Arc<Blocks<D>> {
+        &self.level.blocks
+    }
+
+    /// The length of a vector that this operator applies to: slots, then extra unknowns.
+    pub fn len(&self) -> usize {
+        self.level.len()
+    }
+
+    /// Whether there is nothing to solve for.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of unknowns: slots and extra unknowns with a non-zero row.
+    pub fn unknowns(&self) -> usize {
+        self.level.unknowns()
+    }
+
+    /// y = A x; returns x · y.
+    pub fn apply(&self, x: &[f64], y: &mut [f64]) -> f64 {
+        self.level.apply(x, y)
+    }
+
+    /// Bytes that the coefficients occupy.
+    pub fn bytes(&self) -> usize {
+        self.level.bytes()
+    }
+
+    /// The entries of row `i` in ascending order of the columns, low-rank terms multiplied out: slow,
+    /// for tests and diagnostics.
+    pub fn row(&self, i: usize) -> Vec<(usize, f64)> {
+        let mut row = std::collections::BTreeMap::new();
+        self.level.for_each_entry(i, |j, value| *row.entry(j).or_insert(0.0) += value);
+        row.into_iter().collect()
+    }
+}
+
+fn check_extras(extras: &[ExtraUnknown], slots: usize) -> Result<(), AssembleError> {
+    for (e, extra) in extras.iter().enumerate() {
+        for weight in extra.couplings.iter().map(|c| c.1).chain([extra.anchor]) {
+            check_weight(weight, || format!("extra unknown {e}"))?;
+        }
+        if let Some(&(index, _)) = extra.couplings.iter().find(|c| c.0 >= slots) {
+            return Err(AssembleError::OutOfRange { what: format!("extra unknown {e}"), index, len: slots });
+        }
+    }
+    Ok(())
+}
+
+fn check_terms(terms: &[LowRankTerm], len: usize) -> Result<(), AssembleError> {
+    for (t, term) in terms.iter().enumerate() {
+        let k = low_rank::dofs(term);
+        let bad = |reason| Err(AssembleError::BadTerm { term: t, reason });
+        if k * k != term.inverse_mass.len() || k == 0 {
+            return bad("the inverse mass is not a square matrix");
+        }
+        if term.columns.len() != k * term.unknowns.len() {
+            return bad("there must be one column of J, as long as the mass matrix is wide, for each unknown");
+        }
+        if !term.columns.iter().chain(&term.inverse_mass).all(|c| c.is_finite()) {
+            return bad("J or the inverse mass holds a number that is not finite");
+        }
+        if let Some(&index) = term.unknowns.iter().find(|&&u| u >= len) {
+            return Err(AssembleError::OutOfRange { what: format!("low-rank term {t}"), index, len });
+        }
+    }
+    Ok(())
+}
+
+fn check_weight(weight: f64, what: impl Fn() -> String) -> Result<(), AssembleError> {
+    if weight >= 0.0 && weight.is_finite() {
+        Ok(())
+    } else {
+        Err(AssembleError::BadWeight { what: what(), weight })
+    }
+}
+
+impl<T: Real, const D: usize> Level<T, D> {
+    pub(crate) fn assemble(
+        blocks: Arc<Blocks<D>>,
+        fill: impl Fn(usize, &mut Patch<D>) + Sync,
+        extras: Extras<T, D>,
+        couplings: Vec<Vec<Coupling<T>>>,
+        low_rank: LowRank<T>,
+    ) -> Self {
+        let (stencils, anchors) = (0..blocks.len())
+            .into_par_iter()
+            .map_init(Patch::new, |patch, block| {
+                patch.clear();
+                fill(block, patch);
+                let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight.f64()));
+                let anchors = (0..block_len::<D>())
+                    .filter(|&local| patch.anchors[local] != 0.0)
+                    .map(|local| (local as u16, T::of(patch.anchors[local])))
+                    .collect();
+                (patch.compress(weights), anchors)
+            })
+            .unzip();
+        Self { blocks, stencils, anchors, couplings, extras, low_rank }
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.blocks.slots()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.slots() + self.extras.len()
+    }
+
+    /// The diagonal of an unknown, low-rank terms included.
+    pub(crate) fn diagonal(&self, i: usize) -> f64 {
+        let own = if i < self.slots() {
+            self.stencils[i / block_len::<D>()].diagonal(i % block_len::<D>())
+        } else {
+            self.extras.diagonal[i - self.slots()]
+        };
+        own.f64() + self.low_rank.find_row(i).map_or(0.0, |row| self.low_rank.row_diagonal(row).f64())
+    }
+
+    pub(crate) fn unknowns(&self) -> usize {
+        let n = block_len::<D>();
+        let in_block = |block: usize| match &self.stencils[block] {
+            Stencil::Uniform { .. } => n,
+            stencil => (0..n).filter(|&local| stencil.diagonal(local) > T::ZERO).count(),
+        };
+        let low_rank_only = (0..self.low_rank.rows_in(0..self.len()).len())
+            .map(|row| self.low_rank.row_unknown(row))
+            .filter(|&i| i < self.slots() && self.stencils[i / n].diagonal(i % n) == T::ZERO)
+            .count();
+        (0..self.blocks.len()).into_par_iter().map(in_block).sum::<usize>() + low_rank_only + self.extras.len()
+    }
+
+    fn check_weights(&self) -> Result<(), AssembleError> {
+        self.stencils.par_iter().enumerate().try_for_each(|(block, stencil)| {
+            if matches!(stencil, Stencil::Uniform { kappa } if kappa.f64() > 0.0) {
+                return Ok(());
+            }
+            for local in 0..block_len::<D>() {
+                for axis in 0..D {
+                    for side in 0..2 {
+                        let what = || format!("a face of cell {local} of block {block} along axis {axis}");
+                        check_weight(stencil.face(axis, side, local).f64(), what)?;
+                    }
+                }
+                check_weight(stencil.diagonal(local).f64(), || format!("cell {local} of block {block}"))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// y = A x; returns x · y.
+    pub(crate) fn apply<V: Real>(&self, x: &[V], y: &mut [V]) -> f64 {
+        let n = block_len::<D>();
+        let (cells, extras) = y.split_at_mut(self.slots());
+        let v = self.low_rank.state(x);
+        let partial: Vec<f64> = cells
+            .par_chunks_mut(n * TASK_BLOCKS)
+            .enumerate()
+            .map(|(task, chunk)| {
+                simd(
+                    #[inline(always)]
+                    || {
+                        let mut tile = Tile::new();
+                        let mut sum = 0.0;
+                        for (i, y) in chunk.chunks_exact_mut(n).enumerate() {
+                            sum += self.apply_block(task * TASK_BLOCKS + i, x, &v, &mut tile, y);
+                        }
+                        sum
+                    },
+                )
+            })
+            .collect();
+        let mut total: f64 = partial.iter().sum();
+        for (e, y) in extras.iter_mut().enumerate() {
+            let value = x[self.slots() + e].f64();
+            let row = self.low_rank.find_row(self.slots() + e);
+            let force = row.map_or(0.0, |row| self.low_rank.force(row, &v).f64());
+            let result = self.extras.diagonal[e].f64() * value - self.extras.neighbour_sum(e, x) + force;
+            *y = V::of(result);
+            total += value * result;
+        }
+        total
+    }
+
+    #[inline(always)]
+    fn apply_block<V: Real>(&self, block: usize, x: &[V], v: &[V], tile: &mut Tile<V, D>, y: &mut [V]) -> f64 {
+        let n = block_len::<D>();
+        let values_of = |b: usize| &x[b * n..(b + 1) * n];
+        tile.load(values_of(block));
+        tile.load_halo(&self.blocks, block, values_of);
+        self.product(block, tile, x, v, y);
+        let mut lanes = [V::ZERO; 8];
+        for row in 0..rows::<D>() {
+            let (x, y) = (tile.row(row_at::<D>(row)), row_of(y, 8 * row));
+            for i in 0..8 {
+                lanes[i] += x[i] * y[i];
+            }
+        }
+        lanes.iter().map(|lane| lane.f64()).sum()
+    }
+
+    /// The product A x of one block, from a loaded tile; `x` for the extra unknowns, `v` = F x.
+    #[inline(always)]
+    pub(crate) fn product<V: Real>(&self, block: usize, tile: &Tile<V, D>, x: &[V], v: &[V], y: &mut [V]) {
+        match &self.stencils[block] {
+            Stencil::Uniform { kappa } => product_rows(&Uniform::<V, D>(V::of(kappa.f64())), tile, y),
+            Stencil::Mask(mask) => product_rows(&**mask, tile, y),
+            Stencil::General(general) => product_rows(&**general, tile, y),
+        }
+        for c in &self.couplings[block] {
+            let y = &mut y[c.local as usize];
+            *y = *y - V::of(c.weight.f64()) * x[c.extra as usize];
+        }
+        if !self.low_rank.is_empty() {
+            let n = block_len::<D>();
+            for row in self.low_rank.rows_in(block * n..(block + 1) * n) {
+                y[self.low_rank.row_unknown(row) % n] += self.low_rank.force(row, v);
+            }
+        }
+    }
+
+    /// Calls `entry` with (column, value) for the entries of row `i`, columns possibly repeated.
+    pub(crate) fn for_each_entry(&self, i: usize, mut entry: impl FnMut(usize, f64)) {
+        let n = block_len::<D>();
+        if i < self.slots() {
+            let (block, local) = (i / n, i % n);
+            entry(i, self.stencils[block].diagonal(local).f64());
+            for axis in 0..D {
+                for side in 0..2 {
+                    let weight = self.stencils[block].face(axis, side, local).f64();
+                    if weight != 0.0 {
+                        entry(self.across(block, local, axis, side).expect("an open face has two cells"), -weight);
+                    }
+                }
+            }
+            for c in self.couplings[block].iter().filter(|c| c.local as usize == local) {
+                entry(c.extra as usize, -c.weight.f64());
+            }
+        } else {
+            let e = i - self.slots();
+            entry(i, self.extras.diagonal[e].f64());
+            for &(j, w) in self.extras.edges(e) {
+                entry(j as usize, -w.f64());
+            }
+        }
+        if let Some(row) = self.low_rank.find_row(i) {
+            let mut v = vec![0.0; self.low_rank.dofs()];
+            self.low_rank.push(row, 1.0, &mut v);
+            for other in self.low_rank.rows_in(0..self.len()) {
+                let value = self.low_rank.force(other, &v);
+                if value != 0.0 {
+                    entry(self.low_rank.row_unknown(other), value);
+                }
+            }
+        }
+    }
+
+    /// The flat index of the cell across a face.
+    #[inline]
+    pub(crate) fn across(&self, block: usize, local: usize, axis: usize, side: usize) -> Option<usize> {
+        let n = block_len::<D>();
+        let step = 8usize.pow(axis as u32);
+        match (coordinate(axis, local), side) {
+            (0, 0) => self.blocks.neighbour(block, axis, 0).map(|b| b * n + local + 7 * step),
+            (7, 1) => self.blocks.neighbour(block, axis, 1).map(|b| b * n + local - 7 * step),
+            (_, 0) => Some(block * n + local - step),
+            (_, _) => Some(block * n + local + step),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let couplings: usize = self.couplings.iter().map(|c| c.len() * size_of::<Coupling<T>>()).sum();
+        let anchors: usize = self.anchors.iter().map(|a| a.len() * size_of::<(u16, T)>()).sum();
+        self.stencils.iter().map(Stencil::bytes).sum::<usize>()
+            + couplings
+            + anchors
+            + self.extras.bytes()
+            + self.low_rank.bytes()
+    }
+}
+
+#[inline(always)]
+fn product_rows<V: Real, C: Coefficients<V>, const D: usize>(coefficients: &C, tile: &Tile<V, D>, y: &mut [V]) {
+    for row in 0..rows::<D>() {
+        let at = row_at::<D>(row);
+        let (x, diagonal) = (tile.row(at), coefficients.diagonal(row));
+        let around = neighbour_sum(coefficients, tile, row);
+        *row_of_mut(y, 8 * row) = std::array::from_fn(
+            #[inline(always)]
+            |i| diagonal[i] * x[i] - around[i],
+        );
+    }
+}
+
+/// The sum of w x over the neighbours of the cells of a row.
+#[inline(always)]
+pub(crate) fn neighbour_sum<V: Real, C: Coefficients<V>, const D: usize>(
+    coefficients: &C,
+    tile: &Tile<V, D>,
+    row: usize,
+) -> Row<V> {
+    let at = row_at::<D>(row);
+    let mut sum = [V::ZERO; 8];
+    for axis in 0..D {
+        let (lower, upper) = (coefficients.lower(axis, row), coefficients.upper(axis, row));
+        let (below, above) = (tile.row(at - STRIDE[axis]), tile.row(at + STRIDE[axis]));
+        for i in 0..8 {
+            sum[i] += lower[i] * below[i] + upper[i] * above[i];
+        }
+    }
+    sum
+}

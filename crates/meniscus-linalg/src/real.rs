@@ -1,0 +1,77 @@
+//! The two precisions of the solver and the rows of cells that its kernels work on.
+
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+
+/// f32 or f64: the preconditioner works in the first, the outer iteration in the second.
+pub(crate) trait Real:
+    Copy
+    + Default
+    + PartialEq
+    + PartialOrd
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + AddAssign
+    + 'static
+{
+    const ZERO: Self;
+    const ONE: Self;
+    fn of(value: f64) -> Self;
+    fn f64(self) -> f64;
+}
+
+impl Real for f32 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+    #[inline(always)]
+    fn f64(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Real for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    #[inline(always)]
+    fn of(value: f64) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn f64(self) -> f64 {
+        self
+    }
+}
+
+/// A row of a block along x: the unit that the kernels vectorise over.
+pub(crate) type Row<V> = [V; 8];
+
+/// Rows in a block.
+pub(crate) const fn rows<const D: usize>() -> usize {
+    8usize.pow(D as u32 - 1)
+}
+
+/// The row that starts at `at`.
+#[inline(always)]
+pub(crate) fn row_of<V: Copy>(values: &[V], at: usize) -> &Row<V> {
+    values[at..at + 8].try_into().expect("a row has eight cells")
+}
+
+/// The row that starts at `at`, to be written.
+#[inline(always)]
+pub(crate) fn row_of_mut<V: Copy>(values: &mut [V], at: usize) -> &mut Row<V> {
+    (&mut values[at..at + 8]).try_into().expect("a row has eight cells")
+}
+
+/// Runs `f` compiled for the widest vector instructions that this machine has. What `f` calls must be
+/// inlined into it to profit.
+#[inline(always)]
+pub(crate) fn simd<R>(f: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(f)
+}
