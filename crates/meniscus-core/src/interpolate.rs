@@ -21,17 +21,30 @@ pub struct Stencil<const D: usize> {
     pub fraction: [f32; D],
 }
 
-/// Which samples a coordinate falls between: they lie at `shift + 0, 1, .. count - 1`.
-#[inline]
-pub(crate) fn bracket(x: f32, shift: f32, count: usize) -> (i32, f32) {
-    let last = count as i32 - 1;
-    // Written so that each comparison is one instruction; a coordinate that is no number becomes 0.
+/// The floats from 2^23 on are the integers: adding it rounds, and leaves the integer in the bits.
+const INTEGERS: f32 = (1 << 23) as f32;
+
+/// An integer of at most 2^22 in size, without the checks of a saturating cast.
+#[inline(always)]
+pub(crate) fn to_integer(x: f32) -> i32 {
+    (x + INTEGERS).to_bits() as i32 - INTEGERS.to_bits() as i32
+}
+
+/// Which samples a coordinate falls between, and where between them: the samples lie at
+/// `shift + 0, 1, .. count - 1`. A coordinate that is no number falls on the first.
+///
+/// Written without branches, calls or casts, so that loops over it become vector code.
+#[inline(always)]
+pub(crate) fn bracket(x: f32, shift: f32, count: usize) -> (f32, f32) {
+    let last = (count - 1) as f32;
     let y = x - shift;
     let y = if y > 0.0 { y } else { 0.0 };
-    let y = if y < last as f32 { y } else { last as f32 };
-    // y is not negative, so truncation is the floor.
-    let base = (y as i32).min(last - 1).max(0);
-    (base, y - base as f32)
+    let y = if y < last { y } else { last };
+    let nearest = (y + INTEGERS) - INTEGERS;
+    let floor = if nearest > y { nearest - 1.0 } else { nearest };
+    let highest = if last > 1.0 { last - 1.0 } else { 0.0 };
+    let base = if floor < highest { floor } else { highest };
+    (base, y - base)
 }
 
 impl<const D: usize> Stencil<D> {
@@ -50,9 +63,13 @@ impl<const D: usize> Stencil<D> {
     }
 
     #[inline]
-    fn from_brackets(bracket: impl Fn(usize) -> (i32, f32)) -> Self {
-        let brackets: [(i32, f32); D] = std::array::from_fn(bracket);
-        Self { base: brackets.map(|b| b.0), fraction: brackets.map(|b| b.1) }
+    fn from_brackets(bracket: impl Fn(usize) -> (f32, f32)) -> Self {
+        let (mut base, mut fraction) = ([0; D], [0.0; D]);
+        for a in 0..D {
+            let (lower, f) = bracket(a);
+            (base[a], fraction[a]) = (to_integer(lower), f);
+        }
+        Self { base, fraction }
     }
 
     /// The weight of a corner; the weights sum to one.

@@ -5,8 +5,11 @@
 //! threads.
 
 pub mod fractions;
+pub mod advect;
+pub mod extrapolate;
 pub mod grid;
 pub mod interpolate;
+pub mod level_set;
 pub mod particles;
 pub mod transfer;
 pub mod shape;

@@ -39,7 +39,10 @@ impl MeshBuilder {
     /// Adds a vertex, or says why not.
     pub(crate) fn add_vertex(&mut self, position: [f64; 3], location: Location) -> Result<(), ParseError> {
         if self.vertex_count() >= u32::MAX as usize {
-            return Err(ParseError { location, problem: "more vertices than 32-bit indices can name".into() });
+            return Err(ParseError {
+                location,
+                problem: "more vertices than 32-bit indices can name".into(),
+            });
         }
         self.mesh.vertices.push(position);
         Ok(())

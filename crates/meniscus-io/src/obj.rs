@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn all_forms_of_indices_mean_the_same() {
-        let vertices = "# a comment\no name\nv 0 0 0\nv 1 0 0 1.0\nv 0 1 0 0.5 0.5 0.5\r\nvn 0 0 1\nvt 0 0\nv 0 0 1e0\n";
+        let vertices =
+            "# a comment\no name\nv 0 0 0\nv 1 0 0 1.0\nv 0 1 0 0.5 0.5 0.5\r\nvn 0 0 1\nvt 0 0\nv 0 0 1e0\n";
         for faces in [
             "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n",
             "f 1/1 3/1 2/1\nf 1//1 2//1 4//1\nf 1/1/1 4/1/1 3/1/1 # and so on\nusemtl x\nf\t2 3 4",

@@ -44,7 +44,9 @@ fn parse_binary(bytes: &[u8]) -> Result<TriangleMesh, ParseError> {
     for (index, record) in bytes[HEADER_LEN..].chunks_exact(TRIANGLE_LEN).enumerate() {
         let start = HEADER_LEN + index * TRIANGLE_LEN;
         let mut corners = [[0.0; 3]; 3];
-        for (coordinate, value) in corners.as_flattened_mut().iter_mut().zip(record[NORMAL_LEN..].chunks_exact(4)) {
+        for (coordinate, value) in
+            corners.as_flattened_mut().iter_mut().zip(record[NORMAL_LEN..].chunks_exact(4))
+        {
             *coordinate = f64::from(f32::from_le_bytes([value[0], value[1], value[2], value[3]]));
         }
         if let Some(bad) = corners.as_flattened().iter().find(|x| !x.is_finite()) {
@@ -67,18 +69,23 @@ fn parse_text(bytes: &[u8]) -> Result<TriangleMesh, ParseError> {
         let mut words = content.split_whitespace();
         let Some(keyword) = words.next() else { continue };
         match keyword.to_ascii_lowercase().as_str() {
+            "facet" | "endsolid" if !corners.is_empty() => {
+                return Err(ParseError::at_line(line, "the facet before has no 'endfacet'"));
+            }
             "solid" => in_solid = true,
             "endsolid" => in_solid = false,
-            "facet" => corners.clear(),
             "vertex" => corners.push(position(words, "the vertex", line)?),
             "endfacet" => {
                 add_facet(&mut builder, &corners, Location::Line(line))?;
                 corners.clear();
             }
-            "outer" | "endloop" => {}
+            "facet" | "outer" | "endloop" => {}
             _ => {
                 let found = shorten(keyword);
-                return Err(ParseError::at_line(line, format!("'{found}' is not a keyword of a text STL file")));
+                return Err(ParseError::at_line(
+                    line,
+                    format!("'{found}' is not a keyword of a text STL file"),
+                ));
             }
         }
     }
@@ -130,16 +137,21 @@ mod tests {
 
     #[test]
     fn errors_name_the_place_and_the_reason() {
-        let cut_short = &TEXT[..TEXT.len() - 20];
+        let cut_short = &TEXT[..TEXT.find("endsolid").unwrap()];
+        let unfinished = TEXT.replace(" endfacet\n", "");
         let two = TEXT.replace("   vertex 1 0 0\n", "");
         let word = TEXT.replace("outer", "inner");
         for (text, expected) in [
             (cut_short, "line 8: the file ends without 'endsolid': it is cut short"),
+            (&unfinished, "line 8: the facet before has no 'endfacet'"),
             (&two, "line 7: a face needs at least three corners, this one has 2"),
             (&word, "line 3: 'inner' is not a keyword of a text STL file"),
             (&TEXT.replace("1e0", "one"), "line 6: expected a number, found 'one'"),
             ("solid empty\nendsolid", "line 2: the file has no faces"),
-            ("hello", "byte 5: neither 'solid', which starts a text STL file, nor the 84 bytes of a binary header"),
+            (
+                "hello",
+                "byte 5: neither 'solid', which starts a text STL file, nor the 84 bytes of a binary header",
+            ),
         ] {
             assert_eq!(parse(text.as_bytes()).unwrap_err().to_string(), expected);
         }

@@ -1,5 +1,7 @@
 //! Preconditioned conjugate gradients.
 
+use std::borrow::Cow;
+
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
@@ -30,6 +32,21 @@ pub struct SolveInfo {
     pub relative_residual: f64,
     /// The relative residual before the first and after every iteration.
     pub history: Vec<f64>,
+    /// The sealed components, whose right-hand side was made compatible.
+    pub sealed: Vec<Sealed>,
+}
+
+/// A component of unknowns that nothing anchors: its solution is known up to a constant, and only
+/// right-hand sides that sum to zero have one. The mean is taken away from both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sealed {
+    /// The flat index of its first unknown.
+    pub first: usize,
+    /// Its unknowns.
+    pub unknowns: usize,
+    /// The norm of what was taken from the right-hand side, as a fraction of that side's norm: at
+    /// rounding level if the side was compatible.
+    pub imbalance: f64,
 }
 
 /// Why a solve failed.
@@ -107,17 +124,18 @@ impl<const D: usize> Solver<D> {
     fn iterate(&mut self, b: &[f64], x: &mut [f64], params: &SolveParams) -> Result<SolveInfo, SolveError> {
         let n = b.len();
         let chunk = 16 * block_len::<D>();
-        let norm_b = dot(b, b, chunk).sqrt();
-        if !norm_b.is_finite() || !dot(x, x, chunk).is_finite() {
+        if !dot(b, b, chunk).is_finite() || !dot(x, x, chunk).is_finite() {
             return Err(SolveError::NotFinite);
         }
+        let (b, sealed) = self.compatible(b);
+        let norm_b = dot(&b, &b, chunk).sqrt();
         if norm_b == 0.0 {
             x.fill(0.0);
-            return Ok(SolveInfo { iterations: 0, relative_residual: 0.0, history: vec![0.0] });
+            return Ok(SolveInfo { iterations: 0, relative_residual: 0.0, history: vec![0.0], sealed });
         }
         let mut q = vec![0.0; n];
         self.operator.apply(x, &mut q);
-        let mut r: Vec<f64> = b.par_iter().zip(&q).map(|(b, q)| b - q).collect();
+        let mut r: Vec<f64> = b.as_ref().par_iter().zip(&q).map(|(b, q)| b - q).collect();
         let mut p = vec![0.0; n];
         let mut history = vec![dot(&r, &r, chunk).sqrt() / norm_b];
         let mut rho = 0.0;
@@ -141,12 +159,45 @@ impl<const D: usize> Solver<D> {
             history.push(square.sqrt() / norm_b);
         }
         let relative_residual = *history.last().expect("never empty");
-        Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history })
+        self.multigrid.null_space().project_out(x);
+        Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history, sealed })
+    }
+
+    /// The right-hand side without what no solution can produce.
+    fn compatible<'a>(&self, b: &'a [f64]) -> (Cow<'a, [f64]>, Vec<Sealed>) {
+        let (mut b, mut sealed) = (Cow::Borrowed(b), Vec::new());
+        let norm = b.par_chunks(1 << 16).map(|c| c.iter().map(|b| b * b).sum::<f64>()).collect::<Vec<_>>();
+        let norm = norm.iter().sum::<f64>().sqrt();
+        for i in self.operator.level.zero_rows_with(&b) {
+            sealed.push(Sealed { first: i, unknowns: 1, imbalance: b[i].abs() / norm });
+            b.to_mut()[i] = 0.0;
+        }
+        let null_space = self.multigrid.null_space();
+        if !null_space.is_empty() {
+            let coefficients = null_space.project_out(b.to_mut());
+            for (weights, k) in null_space.weights.iter().zip(coefficients) {
+                let members = || (0..weights.len()).filter(|&c| weights[c].abs() > 1e-12);
+                sealed.push(Sealed {
+                    first: members().map(|c| null_space.first[c]).min().unwrap_or(0),
+                    unknowns: members().map(|c| null_space.sizes[c]).sum(),
+                    imbalance: k.abs() / norm,
+                });
+            }
+        }
+        (b, sealed)
     }
 }
 
 /// x += alpha p, r -= alpha q, b = r; returns r · r.
-fn update(x: &mut [f64], r: &mut [f64], b: &mut [f32], p: &[f64], q: &[f64], alpha: f64, chunk: usize) -> f64 {
+fn update(
+    x: &mut [f64],
+    r: &mut [f64],
+    b: &mut [f32],
+    p: &[f64],
+    q: &[f64],
+    alpha: f64,
+    chunk: usize,
+) -> f64 {
     let parts: Vec<f64> = x
         .par_chunks_mut(chunk)
         .zip(r.par_chunks_mut(chunk))

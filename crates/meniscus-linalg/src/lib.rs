@@ -10,5 +10,7 @@ mod multigrid;
 mod operator;
 mod real;
 
-pub use cg::{SolveError, SolveInfo, SolveParams, Solver};
-pub use operator::{AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face};
+pub use cg::{Sealed, SolveError, SolveInfo, SolveParams, Solver};
+pub use operator::{
+    AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face,
+};

@@ -104,7 +104,8 @@ impl PoissonSystem {
         let int = |at: usize| i32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let float = |at: usize| f64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let n = usize::try_from(int(8)).ok().filter(|n| (1..=2048).contains(n));
-        let n = n.ok_or_else(|| format(format!("it says {} cells an edge; 1 to 2048 are possible", int(8))))?;
+        let n =
+            n.ok_or_else(|| format(format!("it says {} cells an edge; 1 to 2048 are possible", int(8))))?;
         let count = n * n * n;
         if bytes.len() != 32 + 9 * count {
             return Err(format(format!("it has {} bytes; {n}³ cells need {}", bytes.len(), 32 + 9 * count)));

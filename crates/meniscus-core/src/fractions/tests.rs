@@ -13,7 +13,7 @@ fn open_part_of_unit_cube<const K: usize>(normal: [f64; K], offset: f64) -> f64 
     let volume: f64 = (0..1 << K)
         .map(|corner: usize| {
             let passed: f64 = (0..K).filter(|a| corner >> a & 1 == 1).map(|a| normal[a]).sum();
-            let sign = if corner.count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = if corner.count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
             sign * (offset - passed).max(0.0).powi(K as i32)
         })
         .sum();
@@ -22,9 +22,7 @@ fn open_part_of_unit_cube<const K: usize>(normal: [f64; K], offset: f64) -> f64 
 
 fn plane_corners<const K: usize>(normal: [f64; K], offset: f64) -> Vec<f64> {
     (0..1 << K)
-        .map(|corner: usize| {
-            (0..K).map(|a| normal[a] * (corner >> a & 1) as f64).sum::<f64>() - offset
-        })
+        .map(|corner: usize| (0..K).map(|a| normal[a] * (corner >> a & 1) as f64).sum::<f64>() - offset)
         .collect()
 }
 

@@ -184,6 +184,27 @@ impl<const D: usize> Blocks<D> {
         Some(Slot { block, local: local_index(cell.map(|c| c % BLOCK_EDGE)) })
     }
 
+    /// The slot of the next cell along `axis`, below (`side` 0) or above (`side` 1), if its block is
+    /// active; it may lie past the end of the domain.
+    #[inline]
+    pub fn step(&self, slot: Slot, axis: usize, side: usize) -> Option<Slot> {
+        const LAST: usize = BLOCK_EDGE - 1;
+        let stride = BLOCK_EDGE.pow(axis as u32);
+        let inner = slot.local / stride % BLOCK_EDGE;
+        match (inner, side) {
+            (0, 0) => {
+                let local = slot.local + LAST * stride;
+                self.neighbour(slot.block, axis, 0).map(|block| Slot { block, local })
+            }
+            (LAST, 1) => {
+                let local = slot.local - LAST * stride;
+                self.neighbour(slot.block, axis, 1).map(|block| Slot { block, local })
+            }
+            (_, 0) => Some(Slot { local: slot.local - stride, ..slot }),
+            _ => Some(Slot { local: slot.local + stride, ..slot }),
+        }
+    }
+
     /// The cell stored at a slot.
     #[inline]
     pub fn cell(&self, slot: Slot) -> [usize; D] {
@@ -240,6 +261,22 @@ mod tests {
                         assert_ne!(block < blocks.red_len(), other < blocks.red_len());
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn steps_lead_to_the_next_cell() {
+        let blocks = Blocks::<3>::new([20, 9, 16], |c| c != [1, 0, 1]);
+        for index in 0..blocks.slots() {
+            let slot = Slot { block: index / 512, local: index % 512 };
+            for (axis, side) in [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)] {
+                let mut cell = blocks.cell(slot).map(|c| c as i64);
+                cell[axis] += 2 * side as i64 - 1;
+                let inside = (0..3).all(|a| cell[a] <= blocks.cells()[a] as i64);
+                let next = blocks.step(slot, axis, side);
+                assert!(!inside || next == blocks.locate(cell));
+                assert!(next.is_none_or(|next| blocks.cell(next).map(|c| c as i64) == cell));
             }
         }
     }

@@ -121,7 +121,8 @@ fn check_edges(mesh: &TriangleMesh) -> Result<(), MeshError> {
     }
     half_edges.sort_unstable();
 
-    let (mut open, mut non_manifold, mut disagreeing) = (Defect::default(), Defect::default(), Defect::default());
+    let (mut open, mut non_manifold, mut disagreeing) =
+        (Defect::default(), Defect::default(), Defect::default());
     for edge in half_edges.chunk_by(|a, b| a.ends == b.ends) {
         match edge {
             [_] => open.add(edge),

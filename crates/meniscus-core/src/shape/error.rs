@@ -27,7 +27,9 @@ pub enum ShapeError {
         value: f64,
     },
     /// A vector that should give a direction but has none.
-    #[error("{shape}: {quantity} has no direction (its length is {length}); give a vector of non-zero, finite length")]
+    #[error(
+        "{shape}: {quantity} has no direction (its length is {length}); give a vector of non-zero, finite length"
+    )]
     NoDirection {
         /// The kind of shape.
         shape: &'static str,

@@ -18,7 +18,8 @@ fn torus(rings: u32, sides: u32, tube: impl Fn(f64, f64) -> f64) -> TriangleMesh
     let mut mesh = TriangleMesh::default();
     for i in 0..rings {
         for j in 0..sides {
-            let [u, v] = [(i, rings), (j, sides)].map(|(k, n)| std::f64::consts::TAU * f64::from(k) / f64::from(n));
+            let [u, v] =
+                [(i, rings), (j, sides)].map(|(k, n)| std::f64::consts::TAU * f64::from(k) / f64::from(n));
             let (r, z) = (1.0 + tube(u, v) * v.cos(), tube(u, v) * v.sin());
             mesh.vertices.push([r * u.cos(), r * u.sin(), z]);
             let at = |i: u32, j: u32| (i % rings) * sides + j % sides;
@@ -54,7 +55,8 @@ fn point(reach: f64) -> impl Strategy<Value = [f64; 3]> {
 
 /// The definition: the least distance to any triangle, negative where the sum of solid angles says so.
 fn brute_force(mesh: &ClosedMesh, p: [f64; 3]) -> f64 {
-    let distance = corners(mesh.mesh()).map(|t| triangle::distance_squared(p, &t)).fold(f64::INFINITY, f64::min).sqrt();
+    let distance =
+        corners(mesh.mesh()).map(|t| triangle::distance_squared(p, &t)).fold(f64::INFINITY, f64::min).sqrt();
     let turns = mesh.exact_winding_number(p);
     assert!((turns - turns.round()).abs() < 1e-9, "{turns}");
     if turns.round() == 0.0 { distance } else { -distance }
@@ -195,9 +197,10 @@ fn an_inward_mesh_is_turned_over() {
     let mesh = ClosedMesh::new(reversed(box_mesh([0.0; 3], [1.0; 3]))).unwrap();
     assert_eq!(mesh.signed_distance([0.5, 0.5, 0.4]), -0.4);
     assert!((mesh.volume() - 1.0).abs() < 1e-15);
-    assert!(corners(mesh.mesh()).all(|t| {
-        dot(triangle::area_normal(&t), sub(triangle::centroid(&t), [0.5; 3])) > 0.0
-    }));
+    assert!(
+        corners(mesh.mesh())
+            .all(|t| { dot(triangle::area_normal(&t), sub(triangle::centroid(&t), [0.5; 3])) > 0.0 })
+    );
 }
 
 #[test]
@@ -264,5 +267,8 @@ fn meshes_that_bound_no_solid_are_refused_with_the_reason() {
     };
     assert!(matches!(ClosedMesh::new(sheet).unwrap_err(), MeshError::NoVolume { .. }));
     let message = open.to_string();
-    assert!(message.contains("3 of its edges belong to only one triangle") && message.contains("near ["), "{message}");
+    assert!(
+        message.contains("3 of its edges belong to only one triangle") && message.contains("near ["),
+        "{message}"
+    );
 }

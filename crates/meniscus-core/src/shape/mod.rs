@@ -210,7 +210,9 @@ impl<const D: usize> Shape<D> {
                 let reach = axis.map(|x| half_length * x.abs() + radius * (1.0 - x * x).max(0.0).sqrt());
                 Bounds::centred(*centre, reach).expanded(level)
             }
-            Kind::Capsule { start, end, radius } => Bounds::of_points([*start, *end]).expanded(radius + level),
+            Kind::Capsule { start, end, radius } => {
+                Bounds::of_points([*start, *end]).expanded(radius + level)
+            }
             Kind::HalfSpace { point, normal } => half_space_bounds(*point, *normal).expanded(level),
             Kind::Mesh(mesh) => {
                 let Bounds { lower, upper } = mesh.bounds().expanded(level);

@@ -142,8 +142,7 @@ fn build(triangles: &mut [Triangle], first: usize, nodes: &mut Vec<Node>, moment
 impl Node {
     fn distance_squared(&self, point: [f64; 3]) -> f64 {
         let Bounds { lower, upper } = &self.bounds;
-        let gap: [f64; 3] =
-            std::array::from_fn(|a| (lower[a] - point[a]).max(point[a] - upper[a]).max(0.0));
+        let gap: [f64; 3] = std::array::from_fn(|a| (lower[a] - point[a]).max(point[a] - upper[a]).max(0.0));
         dot(gap, gap)
     }
 }
@@ -181,5 +180,27 @@ impl Moments {
         let along = dot(r, self.first.map(|row| dot(row, r)));
         let sum = dot(self.area_normal, r) + trace - 3.0 * along / distance_squared;
         Some(sum / (distance_squared * distance_squared.sqrt()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the moments leave out falls with the fourth power of the distance.
+    #[test]
+    fn far_triangles_are_seen_to_second_order() {
+        let point =
+            |i: i32| std::array::from_fn(|a| (f64::from(i) * [0.754_877, 0.569_840, 0.430_159][a]).fract());
+        let triangles: Vec<Triangle> =
+            (0..20).map(|i| [point(3 * i), point(3 * i + 1), point(3 * i + 2)]).collect();
+        let tree = TriangleTree::new(triangles);
+        let error = |distance: f64| {
+            let eye = [0.5 + distance * 0.48, 0.5 - distance * 0.6, 0.5 + distance * 0.64];
+            let exact = tree.exact_winding_number(eye) * 4.0 * std::f64::consts::PI;
+            (tree.moments[0].far_solid_angle(eye).unwrap() - exact).abs()
+        };
+        let ratio = error(20.0) / error(40.0);
+        assert!((13.0..20.0).contains(&ratio), "{ratio}");
     }
 }

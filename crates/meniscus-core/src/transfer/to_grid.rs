@@ -137,10 +137,12 @@ fn scatter_batch<const D: usize>(
 /// Adds one component of one particle to the 2^D faces of its stencil, which begins at `faces[0]`.
 #[inline(always)]
 fn add_to_faces<const D: usize>(faces: &mut [[f32; 2]], f: [f32; D], v: f32, c: [f32; D]) {
-    // Two nodes along x at a time: the weights along x, and the affine velocity in the lowest row.
+    // The nodes come in pairs along x, (momentum, mass, momentum, mass): four numbers that are
+    // computed and added together.
     let lowest = (0..D).fold(v, |value, a| value - c[a] * f[a]);
-    let along_x = [1.0 - f[0], f[0]];
-    let momentum = [along_x[0] * lowest, along_x[1] * (lowest + c[0])];
+    let (w0, w1) = (1.0 - f[0], f[0]);
+    let pair = [w0 * lowest, w0, w1 * (lowest + c[0]), w1];
+    let slope = [w0, 0.0, w1, 0.0];
     for row in 0..1 << (D - 1) {
         let (mut weight, mut step) = (1.0, 0.0);
         for a in 1..D {
@@ -151,15 +153,10 @@ fn add_to_faces<const D: usize>(faces: &mut [[f32; 2]], f: [f32; D], v: f32, c: 
                 weight *= 1.0 - f[a];
             }
         }
-        let added = [
-            weight * (momentum[0] + step * along_x[0]),
-            weight * along_x[0],
-            weight * (momentum[1] + step * along_x[1]),
-            weight * along_x[1],
-        ];
         let first = corner_offset::<D>(row << 1, EDGE);
-        for (node, added) in faces[first..first + 2].as_flattened_mut().iter_mut().zip(added) {
-            *node += added;
+        let nodes = faces[first..first + 2].as_flattened_mut();
+        for k in 0..4 {
+            nodes[k] += weight * (pair[k] + step * slope[k]);
         }
     }
 }

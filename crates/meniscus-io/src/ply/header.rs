@@ -63,9 +63,9 @@ impl Header {
                 ["format", format, _] => encoding = Some(Encoding::parse(format).map_err(problem)?),
                 ["comment" | "obj_info", ..] | [] => {}
                 ["element", name, count] => {
-                    let count = count.parse().map_err(|_| {
-                        problem(format!("'{}' is not a number of elements", shorten(count)))
-                    })?;
+                    let count = count
+                        .parse()
+                        .map_err(|_| problem(format!("'{}' is not a number of elements", shorten(count))))?;
                     elements.push(Element { name: name.into(), count, properties: Vec::new(), line: lines });
                 }
                 ["property", ref property @ ..] => {
@@ -78,7 +78,8 @@ impl Header {
                 ["end_header"] => {
                     // A row without values would take no bytes, and its count could say anything.
                     elements.retain(|e| !e.properties.is_empty());
-                    let encoding = encoding.ok_or_else(|| problem("the header lacks its 'format' line".into()))?;
+                    let encoding =
+                        encoding.ok_or_else(|| problem("the header lacks its 'format' line".into()))?;
                     return Ok(Self { encoding, elements, len, lines });
                 }
                 _ => {
@@ -108,7 +109,8 @@ impl Encoding {
 impl Element {
     /// The number of the property that `wanted` accepts; `what` names it in the error.
     pub(super) fn find(&self, wanted: impl Fn(&Property) -> bool, what: &str) -> Result<usize, ParseError> {
-        let missing = || ParseError::at_line(self.line, format!("the element {} lacks the {what}", self.name));
+        let missing =
+            || ParseError::at_line(self.line, format!("the element {} lacks the {what}", self.name));
         self.properties.iter().position(wanted).ok_or_else(missing)
     }
 }

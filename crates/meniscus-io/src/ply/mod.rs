@@ -9,8 +9,8 @@ mod header;
 
 use meniscus_core::shape::TriangleMesh;
 
-use crate::ParseError;
 use crate::mesh::MeshBuilder;
+use crate::{Location, ParseError};
 use body::Body;
 use header::{Element, Header, Property};
 
@@ -39,9 +39,8 @@ fn read_vertices(element: &Element, body: &mut Body, builder: &mut MeshBuilder) 
         *axis = element.find(|p| p.name == name && p.count.is_none(), &format!("scalar property {name}"))?;
     }
     for row in 0..element.count {
-        let location = body.location();
         let mut position = [0.0; 3];
-        read_row(element, row, body, |property, value| {
+        let location = read_row(element, row, body, |property, value| {
             if let Some(axis) = axes.iter().position(|&p| p == property) {
                 position[axis] = value;
             }
@@ -61,10 +60,9 @@ fn read_faces(element: &Element, body: &mut Body, builder: &mut MeshBuilder) -> 
     let list = element.find(is_corners, "list property vertex_indices")?;
     let mut corners = Vec::new();
     for row in 0..element.count {
-        let location = body.location();
         corners.clear();
         let mut invalid = None;
-        read_row(element, row, body, |property, value| {
+        let location = read_row(element, row, body, |property, value| {
             if property == list {
                 // A cast of what is not an index differs from it.
                 corners.push(value as u32);
@@ -74,7 +72,8 @@ fn read_faces(element: &Element, body: &mut Body, builder: &mut MeshBuilder) -> 
             }
         })?;
         if let Some(value) = invalid {
-            let problem = format!("face {row} has the vertex index {value}: indices are whole and count from 0");
+            let problem =
+                format!("face {row} has the vertex index {value}: indices are whole and count from 0");
             return Err(ParseError { location, problem });
         }
         builder.add_polygon(&corners, location)?;
@@ -82,14 +81,16 @@ fn read_faces(element: &Element, body: &mut Body, builder: &mut MeshBuilder) -> 
     Ok(())
 }
 
-/// Reads one row of an element and hands over each value with the number of its property.
+/// Reads one row of an element, hands over each value with the number of its property, and says where the
+/// row starts.
 fn read_row(
     element: &Element,
     row: u64,
     body: &mut Body,
     mut value: impl FnMut(usize, f64),
-) -> Result<(), ParseError> {
+) -> Result<Location, ParseError> {
     body.start_row(element, row)?;
+    let start = body.location();
     for (index, property) in element.properties.iter().enumerate() {
         let location = body.location();
         let count = match property.count {
@@ -97,7 +98,8 @@ fn read_row(
             Some(scalar) => body.value(scalar)?,
         };
         if count < 0.0 || count.fract() != 0.0 || !count.is_finite() {
-            let problem = format!("{} {row}: the list {} has the length {count}", element.name, property.name);
+            let problem =
+                format!("{} {row}: the list {} has the length {count}", element.name, property.name);
             return Err(ParseError { location, problem });
         }
         // Every value takes bytes of the file, so a false length meets its end soon.
@@ -105,7 +107,8 @@ fn read_row(
             value(index, body.value(property.scalar)?);
         }
     }
-    body.end_row()
+    body.end_row()?;
+    Ok(start)
 }
 
 #[cfg(test)]

@@ -130,6 +130,16 @@ impl<const D: usize> Aggregation<D> {
         self.irregular[block].binary_search_by_key(&(local as u16), |&(l, _)| l).is_err()
     }
 
+    /// The fine cells (block and index within it) at the place of a coarse one.
+    pub(crate) fn members(&self, coarse_block: usize, coarse_local: usize) -> Vec<(usize, usize)> {
+        let place = cell_in_block::<D>(coarse_local);
+        let octant = (0..D).fold(0, |bits, a| bits | ((place[a] / 4) << a));
+        let Some(block) = self.children[coarse_block][octant] else { return Vec::new() };
+        let cell =
+            |corner: usize| local_index::<D>(std::array::from_fn(|a| 2 * (place[a] % 4) + (corner >> a & 1)));
+        (0..1 << D).map(|corner| (block as usize, cell(corner))).collect()
+    }
+
     /// The coarse unknown that a fine one (a flat index) belongs to.
     pub(crate) fn target(&self, fine_slots: usize, i: usize) -> Option<usize> {
         if i >= fine_slots {
@@ -239,7 +249,8 @@ impl Group {
             }
         }
         for extra in extras {
-            let list = if is_linked_extra(fine, extra as usize) { &mut self.extras } else { &mut self.alone_extras };
+            let list =
+                if is_linked_extra(fine, extra as usize) { &mut self.extras } else { &mut self.alone_extras };
             list.push(extra);
         }
         self.root.clear();

@@ -43,13 +43,8 @@ pub(crate) fn coarsen<T: Real, const D: usize>(
     };
     collector.collect(fine);
     let Collector { additions, edges, anchors, .. } = collector;
-    let (extras, couplings) = Extras::new(
-        coarse.slots(),
-        block_len::<D>(),
-        &anchors,
-        aggregation.positions.clone(),
-        &edges,
-    );
+    let (extras, couplings) =
+        Extras::new(coarse.slots(), block_len::<D>(), &anchors, aggregation.positions.clone(), &edges);
     let low_rank = coarse_low_rank(fine, aggregation);
     let fill = |block: usize, patch: &mut Patch<D>| {
         fill_from_children(fine, aggregation, block, patch);
@@ -177,7 +172,9 @@ fn fill_from_children<T: Real, const D: usize>(
                 }
                 let side = usize::from(top);
                 let weight = stencil.face(axis, side, local);
-                if weight != T::ZERO && (whole || clean || joins_regular(fine, aggregation, child, local, axis, side)) {
+                if weight != T::ZERO
+                    && (whole || clean || joins_regular(fine, aggregation, child, local, axis, side))
+                {
                     let coarse = coarse_local::<D>(octant, local);
                     patch.add_face(axis, side, coarse, STIFFNESS * weight.f64());
                 }
@@ -193,7 +190,8 @@ fn fill_from_children<T: Real, const D: usize>(
 
 /// Whether neither a block nor its neighbours hold irregular cells.
 fn is_clean<T: Real, const D: usize>(fine: &Level<T, D>, aggregation: &Aggregation<D>, block: usize) -> bool {
-    let neighbours = (0..D).flat_map(|axis| (0..2).filter_map(move |s| fine.blocks.neighbour(block, axis, s)));
+    let neighbours =
+        (0..D).flat_map(|axis| (0..2).filter_map(move |s| fine.blocks.neighbour(block, axis, s)));
     neighbours.chain([block]).all(|b| aggregation.irregular[b].is_empty())
 }
 
@@ -213,7 +211,10 @@ fn joins_regular<T: Real, const D: usize>(
 }
 
 /// F P: the columns of the unknowns that share a coarse one, summed.
-fn coarse_low_rank<T: Real, const D: usize>(fine: &Level<T, D>, aggregation: &Aggregation<D>) -> LowRank<f32> {
+fn coarse_low_rank<T: Real, const D: usize>(
+    fine: &Level<T, D>,
+    aggregation: &Aggregation<D>,
+) -> LowRank<f32> {
     let factors: Vec<Factor> = fine
         .low_rank
         .factors()

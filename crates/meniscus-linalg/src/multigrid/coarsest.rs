@@ -43,19 +43,16 @@ impl Coarsest {
                 }
             }
         }
-        // Rounding in f32 coefficients may leave a tiny negative eigenvalue where the exact one is 0.
+        // Rows are rounded to f32 on their way down: this keeps them diagonally dominant, and so the
+        // matrix definite.
         for i in 0..n {
-            matrix[(i, i)] += 1e-6 * mean;
+            matrix[(i, i)] *= 1.0 + 1e-6;
         }
-        let inverse = match matrix.llt(faer::Side::Lower) {
-            Ok(factor) => {
-                let inverse = factor.inverse();
-                (0..n * n).map(|k| (0.5 * (inverse[(k / n, k % n)] + inverse[(k % n, k / n)])) as f32).collect()
-            }
-            Err(_) => (0..n * n)
-                .map(|k| if k / n == k % n { (1.0 / matrix[(k / n, k / n)]) as f32 } else { 0.0 })
-                .collect(),
-        };
+        let factor =
+            matrix.llt(faer::Side::Lower).expect("a diagonally dominant matrix plus squares is definite");
+        let inverse = factor.inverse();
+        let symmetric = |r: usize, c: usize| (0.5 * (inverse[(r, c)] + inverse[(c, r)])) as f32;
+        let inverse = (0..n * n).map(|k| symmetric(k / n, k % n)).collect();
         Self { unknowns, inverse }
     }
 
@@ -67,9 +64,5 @@ impl Coarsest {
             let row = &self.inverse[r * n..(r + 1) * n];
             x[i as usize] = row.iter().zip(&b).map(|(a, b)| a * b).sum();
         }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.unknowns.len()
     }
 }

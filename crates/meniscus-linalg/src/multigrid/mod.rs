@@ -3,15 +3,18 @@
 mod aggregate;
 mod coarsen;
 mod coarsest;
+mod nullspace;
 mod smooth;
 
-use meniscus_core::grid::{block_len, cell_in_block};
+use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
 use crate::operator::{Level, TASK_BLOCKS, Tile};
 use crate::real::{Real, simd};
 use aggregate::{Aggregation, coarse_local};
 use coarsest::Coarsest;
+use nullspace::Labels;
+pub(crate) use nullspace::NullSpace;
 use smooth::{Direction, Schedule, Vectors, sweep};
 
 /// Coarsening ends at this many unknowns.
@@ -23,6 +26,8 @@ const SWEEPS: usize = 1;
 /// A level below the finest.
 struct CoarseLevel<const D: usize> {
     level: Level<f32, D>,
+    /// Unknowns without an equation: see [`nullspace::collapsed`].
+    collapsed: Vec<usize>,
     schedule: Schedule,
     vectors: Vectors,
 }
@@ -34,6 +39,7 @@ pub(crate) struct Multigrid<const D: usize> {
     aggregations: Vec<Aggregation<D>>,
     coarse: Vec<CoarseLevel<D>>,
     coarsest: Coarsest,
+    null_space: NullSpace,
 }
 
 impl<const D: usize> Multigrid<D> {
@@ -42,7 +48,7 @@ impl<const D: usize> Multigrid<D> {
         let mut coarse: Vec<CoarseLevel<D>> = Vec::new();
         let mut unknowns = finest.unknowns();
         while unknowns > COARSEST {
-            let (aggregation, level) = match coarse.last() {
+            let (aggregation, level, collapsed) = match coarse.last() {
                 None => next_level(finest),
                 Some(last) => next_level(&last.level),
             };
@@ -54,13 +60,22 @@ impl<const D: usize> Multigrid<D> {
             let schedule = Schedule::new(&level);
             let vectors = Vectors::new(&level);
             aggregations.push(aggregation);
-            coarse.push(CoarseLevel { level, schedule, vectors });
+            coarse.push(CoarseLevel { level, collapsed, schedule, vectors });
         }
-        let coarsest = match coarse.last() {
-            None => Coarsest::new(finest, &[]),
-            Some(last) => Coarsest::new(&last.level, &[]),
-        };
-        Self { schedule: Schedule::new(finest), vectors: Vectors::new(finest), aggregations, coarse, coarsest }
+        let (null_space, coarsest) = bottom(finest, &aggregations, &coarse);
+        Self {
+            schedule: Schedule::new(finest),
+            vectors: Vectors::new(finest),
+            aggregations,
+            coarse,
+            coarsest,
+            null_space,
+        }
+    }
+
+    /// The null space of the finest operator.
+    pub(crate) fn null_space(&self) -> &NullSpace {
+        &self.null_space
     }
 
     /// The residual to be preconditioned, to be written before [`Multigrid::cycle`].
@@ -81,11 +96,11 @@ impl<const D: usize> Multigrid<D> {
             self.coarsest.solve(&self.vectors.b, &mut self.vectors.x);
             return;
         }
-        descend(finest, &self.schedule, &mut self.vectors, &self.aggregations[0], &mut self.coarse[0].vectors.b);
+        descend(finest, &self.schedule, &mut self.vectors, &self.aggregations[0], &mut self.coarse[0]);
         for k in 1..depth {
             let (upper, lower) = self.coarse.split_at_mut(k);
             let at = &mut upper[k - 1];
-            descend(&at.level, &at.schedule, &mut at.vectors, &self.aggregations[k], &mut lower[0].vectors.b);
+            descend(&at.level, &at.schedule, &mut at.vectors, &self.aggregations[k], &mut lower[0]);
         }
         let last = &mut self.coarse[depth - 1];
         last.vectors.clear();
@@ -105,10 +120,31 @@ impl<const D: usize> Multigrid<D> {
     }
 }
 
-fn next_level<T: Real, const D: usize>(fine: &Level<T, D>) -> (Aggregation<D>, Level<f32, D>) {
+/// The null space of the finest level, and the direct solver of the coarsest.
+fn bottom<const D: usize>(
+    finest: &Level<f64, D>,
+    aggregations: &[Aggregation<D>],
+    coarse: &[CoarseLevel<D>],
+) -> (NullSpace, Coarsest) {
+    let Some(last) = coarse.last() else {
+        let null_space = NullSpace::new(finest, Labels::of_coarsest(finest));
+        let vectors = Labels::of_coarsest(finest).vectors(&null_space);
+        return (null_space, Coarsest::new(finest, &vectors));
+    };
+    let mut labels = Labels::of_coarsest(&last.level);
+    for k in (1..coarse.len()).rev() {
+        labels = labels.refine(&coarse[k - 1].level, &coarse[k].collapsed, &aggregations[k]);
+    }
+    let null_space = NullSpace::new(finest, labels.refine(finest, &coarse[0].collapsed, &aggregations[0]));
+    let vectors = Labels::of_coarsest(&last.level).vectors(&null_space);
+    (null_space, Coarsest::new(&last.level, &vectors))
+}
+
+fn next_level<T: Real, const D: usize>(fine: &Level<T, D>) -> (Aggregation<D>, Level<f32, D>, Vec<usize>) {
     let aggregation = Aggregation::new(fine);
     let level = coarsen::coarsen(fine, &aggregation);
-    (aggregation, level)
+    let collapsed = nullspace::collapsed(fine, &level, &aggregation);
+    (aggregation, level, collapsed)
 }
 
 impl Vectors {
@@ -128,13 +164,16 @@ fn descend<T: Real, const D: usize>(
     schedule: &Schedule,
     vectors: &mut Vectors,
     aggregation: &Aggregation<D>,
-    coarse_b: &mut [f32],
+    coarse: &mut CoarseLevel<D>,
 ) {
     vectors.clear();
     for _ in 0..SWEEPS {
         sweep(level, schedule, vectors, Direction::Forward);
     }
-    restrict_residual(level, vectors, aggregation, coarse_b);
+    restrict_residual(level, vectors, aggregation, &mut coarse.vectors.b);
+    for &i in &coarse.collapsed {
+        coarse.vectors.b[i] = 0.0;
+    }
 }
 
 /// Adds the coarse correction and relaxes.
@@ -173,7 +212,9 @@ fn restrict_residual<T: Real, const D: usize>(
                     let mut tile = Tile::new();
                     let mut residual = [0.0; 512];
                     for octant in 0..1 << D {
-                        let Some(block) = aggregation.children[coarse][octant].map(|c| c as usize) else { continue };
+                        let Some(block) = aggregation.children[coarse][octant].map(|c| c as usize) else {
+                            continue;
+                        };
                         let residual = &mut residual[..n];
                         let values_of = |other: usize| &x[other * n..(other + 1) * n];
                         tile.load(values_of(block));

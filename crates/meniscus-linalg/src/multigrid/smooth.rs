@@ -10,7 +10,9 @@
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use crate::operator::{Coefficients, Level, STRIDE, Stencil, TASK_BLOCKS, Tile, Uniform, cell_at, neighbour_sum, row_at};
+use crate::operator::{
+    Coefficients, Level, STRIDE, Stencil, TASK_BLOCKS, Tile, Uniform, cell_at, neighbour_sum, row_at,
+};
 use crate::real::{Real, row_of, rows, simd};
 
 /// Rounds of relaxation in one visit to a block.
@@ -239,7 +241,10 @@ fn relax_touched<T: Real, const D: usize>(
                         touched.clone().for_each(|row| relax_touched_cell(level, tile, stencil, b, v, row));
                     }
                     Direction::Backward => {
-                        touched.clone().rev().for_each(|row| relax_touched_cell(level, tile, stencil, b, v, row));
+                        touched
+                            .clone()
+                            .rev()
+                            .for_each(|row| relax_touched_cell(level, tile, stencil, b, v, row));
                         relax_untouched_cells(level, tile, block, b, [1, 0]);
                     }
                 }

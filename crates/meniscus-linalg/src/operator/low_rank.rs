@@ -121,8 +121,7 @@ impl<T: Real> LowRank<T> {
     fn column(&self, term: u32, entry: u32) -> &[T] {
         let term = term as usize;
         let k = (self.dof_starts[term + 1] - self.dof_starts[term]) as usize;
-        let at =
-            self.coefficient_starts[term] as usize + (entry - self.entry_starts[term]) as usize * k;
+        let at = self.coefficient_starts[term] as usize + (entry - self.entry_starts[term]) as usize * k;
         &self.coefficients[at..at + k]
     }
 

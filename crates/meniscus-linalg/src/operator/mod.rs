@@ -17,8 +17,8 @@ pub use extras::ExtraUnknown;
 pub(crate) use extras::{Coupling, Edge, Extras};
 pub use low_rank::LowRankTerm;
 pub(crate) use low_rank::{Factor, LowRank};
-pub use stencil::{Patch, face_len, lower_face, upper_face};
 pub(crate) use stencil::{Coefficients, Stencil, Uniform, coordinate};
+pub use stencil::{Patch, face_len, lower_face, upper_face};
 pub(crate) use tile::{STRIDE, Tile, cell_at, row_at};
 
 use crate::real::{Real, Row, row_of, row_of_mut, rows, simd};
@@ -169,7 +169,9 @@ fn check_terms(terms: &[LowRankTerm], len: usize) -> Result<(), AssembleError> {
             return bad("the inverse mass is not a square matrix");
         }
         if term.columns.len() != k * term.unknowns.len() {
-            return bad("there must be one column of J, as long as the mass matrix is wide, for each unknown");
+            return bad(
+                "there must be one column of J, as long as the mass matrix is wide, for each unknown",
+            );
         }
         if !term.columns.iter().chain(&term.inverse_mass).all(|c| c.is_finite()) {
             return bad("J or the inverse mass holds a number that is not finite");
@@ -241,7 +243,24 @@ impl<T: Real, const D: usize> Level<T, D> {
             .map(|row| self.low_rank.row_unknown(row))
             .filter(|&i| i < self.slots() && self.stencils[i / n].diagonal(i % n) == T::ZERO)
             .count();
-        (0..self.blocks.len()).into_par_iter().map(in_block).sum::<usize>() + low_rank_only + self.extras.len()
+        (0..self.blocks.len()).into_par_iter().map(in_block).sum::<usize>()
+            + low_rank_only
+            + self.extras.len()
+    }
+
+    /// The unknowns with a zero row where `b` is not zero.
+    pub(crate) fn zero_rows_with(&self, b: &[f64]) -> Vec<usize> {
+        let n = block_len::<D>();
+        let in_block = |block: usize| -> Vec<usize> {
+            if matches!(self.stencils[block], Stencil::Uniform { .. }) {
+                return Vec::new();
+            }
+            let zero = |i: &usize| b[*i] != 0.0 && self.diagonal(*i) == 0.0;
+            (block * n..(block + 1) * n).filter(zero).collect()
+        };
+        let mut rows = (0..self.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
+        rows.extend((self.slots()..self.len()).filter(|&i| b[i] != 0.0 && self.diagonal(i) == 0.0));
+        rows
     }
 
     fn check_weights(&self) -> Result<(), AssembleError> {
@@ -297,7 +316,14 @@ impl<T: Real, const D: usize> Level<T, D> {
     }
 
     #[inline(always)]
-    fn apply_block<V: Real>(&self, block: usize, x: &[V], v: &[V], tile: &mut Tile<V, D>, y: &mut [V]) -> f64 {
+    fn apply_block<V: Real>(
+        &self,
+        block: usize,
+        x: &[V],
+        v: &[V],
+        tile: &mut Tile<V, D>,
+        y: &mut [V],
+    ) -> f64 {
         let n = block_len::<D>();
         let values_of = |b: usize| &x[b * n..(b + 1) * n];
         tile.load(values_of(block));
@@ -333,31 +359,47 @@ impl<T: Real, const D: usize> Level<T, D> {
         }
     }
 
-    /// Calls `entry` with (column, value) for the entries of row `i`, columns possibly repeated.
-    pub(crate) fn for_each_entry(&self, i: usize, mut entry: impl FnMut(usize, f64)) {
+    /// Calls `neighbour` with (unknown, weight) for what unknown `i` is coupled to, low-rank terms left out.
+    pub(crate) fn for_each_neighbour(&self, i: usize, mut neighbour: impl FnMut(usize, f64)) {
         let n = block_len::<D>();
-        if i < self.slots() {
-            let (block, local) = (i / n, i % n);
-            entry(i, self.stencils[block].diagonal(local).f64());
-            for axis in 0..D {
-                for side in 0..2 {
-                    let weight = self.stencils[block].face(axis, side, local).f64();
-                    if weight != 0.0 {
-                        entry(self.across(block, local, axis, side).expect("an open face has two cells"), -weight);
-                    }
+        if i >= self.slots() {
+            for &(j, w) in self.extras.edges(i - self.slots()) {
+                neighbour(j as usize, w.f64());
+            }
+            return;
+        }
+        let (block, local) = (i / n, i % n);
+        for axis in 0..D {
+            for side in 0..2 {
+                let weight = self.stencils[block].face(axis, side, local).f64();
+                if weight != 0.0 {
+                    neighbour(
+                        self.across(block, local, axis, side).expect("an open face has two cells"),
+                        weight,
+                    );
                 }
             }
-            for c in self.couplings[block].iter().filter(|c| c.local as usize == local) {
-                entry(c.extra as usize, -c.weight.f64());
-            }
-        } else {
-            let e = i - self.slots();
-            entry(i, self.extras.diagonal[e].f64());
-            for &(j, w) in self.extras.edges(e) {
-                entry(j as usize, -w.f64());
-            }
         }
-        if let Some(row) = self.low_rank.find_row(i) {
+        for c in self.couplings[block].iter().filter(|c| c.local as usize == local) {
+            neighbour(c.extra as usize, c.weight.f64());
+        }
+    }
+
+    /// Whether an unknown is coupled to a known value.
+    pub(crate) fn is_anchored(&self, i: usize) -> bool {
+        let n = block_len::<D>();
+        match i.checked_sub(self.slots()) {
+            Some(extra) => self.extras.anchors[extra] != T::ZERO,
+            None => self.anchors[i / n].iter().any(|&(local, _)| local as usize == i % n),
+        }
+    }
+
+    /// Calls `entry` with (column, value) for the entries of row `i`, columns possibly repeated.
+    pub(crate) fn for_each_entry(&self, i: usize, mut entry: impl FnMut(usize, f64)) {
+        let row = self.low_rank.find_row(i);
+        entry(i, self.diagonal(i) - row.map_or(0.0, |row| self.low_rank.row_diagonal(row).f64()));
+        self.for_each_neighbour(i, |j, weight| entry(j, -weight));
+        if let Some(row) = row {
             let mut v = vec![0.0; self.low_rank.dofs()];
             self.low_rank.push(row, 1.0, &mut v);
             for other in self.low_rank.rows_in(0..self.len()) {
@@ -394,7 +436,11 @@ impl<T: Real, const D: usize> Level<T, D> {
 }
 
 #[inline(always)]
-fn product_rows<V: Real, C: Coefficients<V>, const D: usize>(coefficients: &C, tile: &Tile<V, D>, y: &mut [V]) {
+fn product_rows<V: Real, C: Coefficients<V>, const D: usize>(
+    coefficients: &C,
+    tile: &Tile<V, D>,
+    y: &mut [V],
+) {
     for row in 0..rows::<D>() {
         let at = row_at::<D>(row);
         let (x, diagonal) = (tile.row(at), coefficients.diagonal(row));

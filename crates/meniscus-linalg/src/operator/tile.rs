@@ -106,11 +106,8 @@ impl<V: Real, const D: usize> Tile<V, D> {
         for k in 0..if D == 3 { 8 } else { 1 } {
             let near = fixed * (7 * side) + running * k;
             let far = fixed * (7 * (1 - side)) + running * k;
-            let at = if side == 0 {
-                row_at::<D>(near) - STRIDE[axis]
-            } else {
-                row_at::<D>(near) + STRIDE[axis]
-            };
+            let at =
+                if side == 0 { row_at::<D>(near) - STRIDE[axis] } else { row_at::<D>(near) + STRIDE[axis] };
             *self.row_mut(at) = other.map_or([V::ZERO; 8], |o| *row_of(o, 8 * far));
         }
     }

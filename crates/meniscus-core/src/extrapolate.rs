@@ -1,0 +1,200 @@
+//! Extrapolation of face velocities from where they are known to where they are not.
+
+use rayon::prelude::*;
+
+use crate::grid::{Blocks, FaceField, Field, Slot, block_len};
+
+/// Gives values to faces without one, `layers` layers outwards from the `valid` faces: a face of the
+/// next layer gets the mean of its valid neighbours of the same component. On return `valid` marks
+/// the new faces too. Only faces of active blocks and of the domain take part.
+///
+/// A constant field is continued exactly, bit for bit; any other to first order in the distance.
+///
+/// # Panics
+/// If the fields differ in their blocks.
+pub fn extrapolate<const D: usize>(
+    velocity: &mut FaceField<f32, D>,
+    valid: &mut FaceField<bool, D>,
+    layers: usize,
+) {
+    assert_eq!(velocity.blocks(), valid.blocks(), "both fields have the same blocks");
+    for axis in 0..D {
+        for _ in 0..layers {
+            if !add_layer(&mut velocity.axes[axis], &mut valid.axes[axis], axis) {
+                break;
+            }
+        }
+    }
+}
+
+/// Adds one layer to one component; says whether it had any face.
+fn add_layer<const D: usize>(velocity: &mut Field<f32, D>, valid: &mut Field<bool, D>, axis: usize) -> bool {
+    let blocks = velocity.blocks().clone();
+    let any_valid: Vec<bool> =
+        valid.values().par_chunks(block_len::<D>()).map(|block| block.contains(&true)).collect();
+    // All new values are found before any is written: a layer never sees itself.
+    let layer: Vec<Vec<(usize, f32)>> = (0..blocks.len())
+        .into_par_iter()
+        .map(|block| {
+            let near_valid = any_valid[block]
+                || (0..D).any(|a| {
+                    (0..2).any(|side| blocks.neighbour(block, a, side).is_some_and(|other| any_valid[other]))
+                });
+            if near_valid { next_layer(velocity, valid, axis, block) } else { Vec::new() }
+        })
+        .collect();
+
+    let velocity = velocity.values_mut().par_chunks_mut(block_len::<D>());
+    let valid = valid.values_mut().par_chunks_mut(block_len::<D>());
+    velocity.zip(valid).zip(&layer).for_each(|((velocity, valid), layer)| {
+        for &(local, value) in layer {
+            velocity[local] = value;
+            valid[local] = true;
+        }
+    });
+    layer.iter().any(|block| !block.is_empty())
+}
+
+/// The faces of a block that are not valid but have a valid neighbour, and their new values.
+fn next_layer<const D: usize>(
+    velocity: &Field<f32, D>,
+    valid: &Field<bool, D>,
+    axis: usize,
+    block: usize,
+) -> Vec<(usize, f32)> {
+    let blocks = velocity.blocks();
+    let mut layer = Vec::new();
+    for (local, &known) in valid.block(block).iter().enumerate() {
+        let slot = Slot { block, local };
+        if known || !is_face(blocks, axis, slot) {
+            continue;
+        }
+        let (mut first, mut excess, mut count) = (0.0, 0.0, 0);
+        for a in 0..D {
+            for side in 0..2 {
+                let Some(other) = blocks.step(slot, a, side) else { continue };
+                if valid[other] && is_face(blocks, axis, other) {
+                    if count == 0 {
+                        first = velocity[other];
+                    }
+                    // The mean as a correction to the first value, so that equal values are kept.
+                    excess += velocity[other] - first;
+                    count += 1;
+                }
+            }
+        }
+        if count > 0 {
+            layer.push((local, first + excess / count as f32));
+        }
+    }
+    layer
+}
+
+/// Whether the lower face along `axis` of the cell at a slot belongs to the domain: blocks at the end of
+/// the domain store more.
+#[inline]
+fn is_face<const D: usize>(blocks: &Blocks<D>, axis: usize, slot: Slot) -> bool {
+    let (cell, cells) = (blocks.cell(slot), blocks.cells());
+    (0..D).all(|a| cell[a] < cells[a] + usize::from(a == axis))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn is_valid<const D: usize>(mask: u64, axis: usize, cell: [usize; D]) -> bool {
+        let hash = cell.iter().fold(mask ^ axis as u64, |h, &c| (h ^ c as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        (hash >> 40).is_multiple_of(40)
+    }
+
+    /// The definition: distances in steps between faces of active blocks, by relaxation.
+    fn layer_of<const D: usize>(valid: &Field<bool, D>, axis: usize) -> Vec<usize> {
+        let blocks = valid.blocks();
+        let n = block_len::<D>();
+        let slot = |index: usize| Slot { block: index / n, local: index % n };
+        let mut layer: Vec<usize> = (0..blocks.slots())
+            .map(|k| if valid.values()[k] && is_face(blocks, axis, slot(k)) { 0 } else { usize::MAX - 1 })
+            .collect();
+        loop {
+            let old = layer.clone();
+            for k in 0..layer.len() {
+                if !is_face(blocks, axis, slot(k)) {
+                    continue;
+                }
+                for a in 0..D {
+                    for side in 0..2 {
+                        if let Some(other) = blocks.step(slot(k), a, side) {
+                            layer[k] = layer[k].min(old[other.flat::<D>()] + 1);
+                        }
+                    }
+                }
+            }
+            if layer == old {
+                return layer;
+            }
+        }
+    }
+
+    fn constant_is_continued<const D: usize>(cells: [usize; D], mask: u64, layers: usize) {
+        let blocks = Arc::new(Blocks::new(cells, |c| mask >> (c.iter().sum::<usize>() % 64) & 1 == 1));
+        let mut valid = FaceField::from_fn(blocks.clone(), false, |axis, c| is_valid(mask, axis, c));
+        let constant = |axis: usize| 0.1 + axis as f32;
+        let mut velocity = FaceField::from_fn(blocks, 0.0, |axis, c| {
+            if is_valid(mask, axis, c) { constant(axis) } else { f32::NAN }
+        });
+        let before = valid.clone();
+        extrapolate(&mut velocity, &mut valid, layers);
+        for axis in 0..D {
+            for (k, layer) in layer_of(&before.axes[axis], axis).into_iter().enumerate() {
+                let (known, value) = (valid.axes[axis].values()[k], velocity.axes[axis].values()[k]);
+                if layer <= layers {
+                    assert!(known && value == constant(axis), "layer {layer}: {value}");
+                } else if !before.axes[axis].values()[k] {
+                    assert!(!known && value.is_nan());
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn constants_fill_exactly_the_layers_asked_for(mask in any::<u64>(), layers in 0usize..5) {
+            constant_is_continued([40, 27], mask, layers);
+            constant_is_continued([16, 10, 17], mask, layers);
+        }
+    }
+
+    /// A half plane with a linear field: the error of layer n is the slope times n to within the mean.
+    #[test]
+    fn a_linear_field_is_continued_to_first_order() {
+        let blocks = Arc::new(Blocks::all([32, 32]));
+        let mut valid = FaceField::from_fn(blocks.clone(), false, |_, c| c[0] < 16);
+        let mut velocity = FaceField::from_fn(blocks, 0.0, |_, c| c[0] as f32);
+        extrapolate(&mut velocity, &mut valid, 6);
+        for layer in 0..6 {
+            assert_eq!(velocity.get(1, [16 + layer, 9]), 15.0);
+        }
+        assert!(!valid.get(1, [22, 9]));
+    }
+
+    #[test]
+    fn the_same_bits_for_any_number_of_threads() {
+        let run = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let blocks = Arc::new(Blocks::all([24, 20, 30]));
+                let mut valid = FaceField::from_fn(blocks.clone(), false, |axis, c| is_valid(3, axis, c));
+                let mut velocity =
+                    FaceField::from_fn(blocks, 0.0, |axis, c| ((c[0] * 7 + c[1] * c[2] + axis) as f32).sin());
+                extrapolate(&mut velocity, &mut valid, 4);
+                velocity.axes.map(|a| a.values().iter().map(|v| v.to_bits()).collect::<Vec<_>>())
+            })
+        };
+        assert!(run(1) == run(2) && run(1) == run(3));
+    }
+}

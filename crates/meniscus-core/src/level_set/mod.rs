@@ -1,0 +1,7 @@
+//! Level sets: signed distances to a surface, negative inside, in a narrow band around it.
+//!
+//! Values are at cell centres and in *cells*, like every length in this crate's transport.
+
+mod redistance;
+
+pub use redistance::{RedistanceInfo, redistance};
