@@ -107,7 +107,8 @@ mod tests {
     use super::*;
 
     fn is_valid<const D: usize>(mask: u64, axis: usize, cell: [usize; D]) -> bool {
-        let hash = cell.iter().fold(mask ^ axis as u64, |h, &c| (h ^ c as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let hash =
+            cell.iter().fold(mask ^ axis as u64, |h, &c| (h ^ c as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         (hash >> 40).is_multiple_of(40)
     }
 
@@ -143,9 +144,14 @@ mod tests {
         let blocks = Arc::new(Blocks::new(cells, |c| mask >> (c.iter().sum::<usize>() % 64) & 1 == 1));
         let mut valid = FaceField::from_fn(blocks.clone(), false, |axis, c| is_valid(mask, axis, c));
         let constant = |axis: usize| 0.1 + axis as f32;
-        let mut velocity = FaceField::from_fn(blocks, 0.0, |axis, c| {
-            if is_valid(mask, axis, c) { constant(axis) } else { f32::NAN }
-        });
+        let mut velocity =
+            FaceField::from_fn(
+                blocks,
+                0.0,
+                |axis, c| {
+                    if is_valid(mask, axis, c) { constant(axis) } else { f32::NAN }
+                },
+            );
         let before = valid.clone();
         extrapolate(&mut velocity, &mut valid, layers);
         for axis in 0..D {

@@ -102,25 +102,28 @@ impl<const D: usize> Stencil<D> {
     /// The values of a field at the corners; those past 2^D are zero.
     #[inline]
     pub fn gather(&self, field: &Field<f32, D>) -> [f32; MAX_CORNERS] {
-        let mut corners = [0.0; MAX_CORNERS];
-        let base = self.base.map(|b| b as usize);
-        if (0..D).all(|a| base[a] % BLOCK_EDGE < BLOCK_EDGE - 1) {
-            // All corners lie in one block.
-            let first = local_index(base.map(|b| b % BLOCK_EDGE));
-            let block = field.blocks().find(base.map(|b| b / BLOCK_EDGE));
-            for k in 0..1 << D {
-                corners[k] = block.map_or(field.background(), |block| {
-                    field[Slot { block, local: first + corner_offset::<D>(k, BLOCK_EDGE) }]
-                });
-            }
-        } else {
-            for k in 0..1 << D {
-                corners[k] =
-                    field.get(std::array::from_fn(|a| i64::from(self.base[a]) + (k >> a & 1) as i64));
-            }
-        }
-        corners
+        gather(field, self.base)
     }
+}
+
+/// The values of a field at the 2^D samples from `base` on.
+pub(crate) fn gather<const D: usize>(field: &Field<f32, D>, base: [i32; D]) -> [f32; MAX_CORNERS] {
+    let mut corners = [0.0; MAX_CORNERS];
+    let inner = base.map(|b| b as usize % BLOCK_EDGE);
+    if inner.iter().all(|&c| c < BLOCK_EDGE - 1) {
+        // All corners lie in one block.
+        let block = field.blocks().find(base.map(|b| b as usize / BLOCK_EDGE));
+        for k in 0..1 << D {
+            corners[k] = block.map_or(field.background(), |block| {
+                field[Slot { block, local: local_index(inner) + corner_offset::<D>(k, BLOCK_EDGE) }]
+            });
+        }
+    } else {
+        for k in 0..1 << D {
+            corners[k] = field.get(std::array::from_fn(|a| i64::from(base[a]) + (k >> a & 1) as i64));
+        }
+    }
+    corners
 }
 
 /// The multilinear interpolant of the values at the corners and its gradient, per cell.

@@ -4,13 +4,13 @@
 //! Nothing here does I/O or prints, and every result is the same, bit for bit, for any number of
 //! threads.
 
-pub mod fractions;
 pub mod advect;
 pub mod extrapolate;
+pub mod fractions;
 pub mod grid;
 pub mod interpolate;
 pub mod level_set;
 pub mod particles;
-pub mod transfer;
 pub mod shape;
+pub mod transfer;
 pub mod vector;

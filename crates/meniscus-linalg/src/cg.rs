@@ -7,6 +7,8 @@ use rayon::prelude::*;
 
 use crate::multigrid::Multigrid;
 use crate::operator::Operator;
+use crate::profile::{Kernel, Profile};
+use crate::real::{Real, simd};
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +36,8 @@ pub struct SolveInfo {
     pub history: Vec<f64>,
     /// The sealed components, whose right-hand side was made compatible.
     pub sealed: Vec<Sealed>,
+    /// Where the time went.
+    pub profile: Profile,
 }
 
 /// A component of unknowns that nothing anchors: its solution is known up to a constant, and only
@@ -104,7 +108,7 @@ impl<const D: usize> Solver<D> {
         for (b, r) in self.multigrid.input().iter_mut().zip(r) {
             *b = *r as f32;
         }
-        rayon::scope(|_| self.multigrid.cycle(&self.operator.level));
+        rayon::scope(|_| self.multigrid.cycle(&self.operator.level, &mut Profile::default()));
         for (z, x) in z.iter_mut().zip(self.multigrid.output()) {
             *z = f64::from(*x);
         }
@@ -131,36 +135,49 @@ impl<const D: usize> Solver<D> {
         let norm_b = dot(&b, &b, chunk).sqrt();
         if norm_b == 0.0 {
             x.fill(0.0);
-            return Ok(SolveInfo { iterations: 0, relative_residual: 0.0, history: vec![0.0], sealed });
+            return Ok(SolveInfo {
+                iterations: 0,
+                relative_residual: 0.0,
+                history: vec![0.0],
+                sealed,
+                profile: Profile::default(),
+            });
         }
+        self.operator.level.clear_known(x);
         let mut q = vec![0.0; n];
         self.operator.apply(x, &mut q);
         let mut r: Vec<f64> = b.as_ref().par_iter().zip(&q).map(|(b, q)| b - q).collect();
         let mut p = vec![0.0; n];
         let mut history = vec![dot(&r, &r, chunk).sqrt() / norm_b];
-        let mut rho = 0.0;
+        let (mut rho, mut profile) = (0.0, Profile::default());
         self.multigrid.input().par_iter_mut().zip(&r).for_each(|(b, r)| *b = *r as f32);
         while *history.last().expect("never empty") > params.tolerance {
             if history.len() > params.max_iterations {
                 return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
             }
-            self.multigrid.cycle(&self.operator.level);
+            self.multigrid.cycle(&self.operator.level, &mut profile);
             let z = self.multigrid.output();
-            let rho_new = dot_mixed(&r, z, chunk);
-            let beta = if rho == 0.0 { 0.0 } else { rho_new / rho };
-            rho = rho_new;
-            p.par_chunks_mut(chunk).zip(z.par_chunks(chunk)).for_each(|(p, z)| {
-                for (p, z) in p.iter_mut().zip(z) {
-                    *p = f64::from(*z) + beta * *p;
-                }
+            profile.time(Kernel::Direction, || {
+                let rho_new = dot(&r, z, chunk);
+                let beta = if rho == 0.0 { 0.0 } else { rho_new / rho };
+                rho = rho_new;
+                p.par_chunks_mut(chunk).zip(z.par_chunks(chunk)).for_each(|(p, z)| {
+                    simd(|| {
+                        for (p, z) in p.iter_mut().zip(z) {
+                            *p = f64::from(*z) + beta * *p;
+                        }
+                    });
+                });
             });
-            let alpha = rho / self.operator.apply(&p, &mut q);
-            let square = update(x, &mut r, self.multigrid.input(), &p, &q, alpha, chunk);
+            let curvature = profile.time(Kernel::Product, || self.operator.apply(&p, &mut q));
+            let square = profile.time(Kernel::Update, || {
+                update(x, &mut r, self.multigrid.input(), &p, &q, rho / curvature, chunk)
+            });
             history.push(square.sqrt() / norm_b);
         }
         let relative_residual = *history.last().expect("never empty");
         self.multigrid.null_space().project_out(x);
-        Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history, sealed })
+        Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history, sealed, profile })
     }
 
     /// The right-hand side without what no solution can produce.
@@ -205,42 +222,35 @@ fn update(
         .zip(p.par_chunks(chunk))
         .zip(q.par_chunks(chunk))
         .map(|((((x, r), b), p), q)| {
-            let mut lanes = [0.0; 8];
-            for i in 0..x.len() {
-                x[i] += alpha * p[i];
-                r[i] -= alpha * q[i];
-                b[i] = r[i] as f32;
-                lanes[i % 8] += r[i] * r[i];
-            }
-            lanes.iter().sum()
+            simd(|| {
+                for (x, p) in x.iter_mut().zip(p) {
+                    *x += alpha * p;
+                }
+                for ((r, q), b) in r.iter_mut().zip(q).zip(b) {
+                    *r -= alpha * q;
+                    *b = *r as f32;
+                }
+                lane_dot(r, r)
+            })
         })
         .collect();
     parts.iter().sum()
 }
 
 /// The inner product, summed in an order that does not depend on the number of threads.
-fn dot(a: &[f64], b: &[f64], chunk: usize) -> f64 {
-    let part = |(a, b): (&[f64], &[f64])| -> f64 {
-        let mut lanes = [0.0; 8];
-        for (a, b) in a.chunks(8).zip(b.chunks(8)) {
-            for i in 0..a.len() {
-                lanes[i] += a[i] * b[i];
-            }
-        }
-        lanes.iter().sum()
-    };
+fn dot<V: Real>(a: &[f64], b: &[V], chunk: usize) -> f64 {
+    let part = |(a, b): (&[f64], &[V])| simd(|| lane_dot(a, b));
     a.par_chunks(chunk).zip(b.par_chunks(chunk)).map(part).collect::<Vec<_>>().iter().sum()
 }
 
-fn dot_mixed(a: &[f64], b: &[f32], chunk: usize) -> f64 {
-    let part = |(a, b): (&[f64], &[f32])| -> f64 {
-        let mut lanes = [0.0; 8];
-        for (a, b) in a.chunks(8).zip(b.chunks(8)) {
-            for i in 0..a.len() {
-                lanes[i] += a[i] * f64::from(b[i]);
-            }
+#[inline(always)]
+fn lane_dot<V: Real>(a: &[f64], b: &[V]) -> f64 {
+    let (mut lanes, whole) = ([0.0; 8], a.len() / 8 * 8);
+    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+        for i in 0..8 {
+            lanes[i] += a[i] * b[i].f64();
         }
-        lanes.iter().sum()
-    };
-    a.par_chunks(chunk).zip(b.par_chunks(chunk)).map(part).collect::<Vec<_>>().iter().sum()
+    }
+    let rest: f64 = a[whole..].iter().zip(&b[whole..]).map(|(a, b)| a * b.f64()).sum();
+    lanes.iter().sum::<f64>() + rest
 }

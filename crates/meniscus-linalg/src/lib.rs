@@ -8,9 +8,11 @@
 mod cg;
 mod multigrid;
 mod operator;
+mod profile;
 mod real;
 
 pub use cg::{Sealed, SolveError, SolveInfo, SolveParams, Solver};
 pub use operator::{
     AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face,
 };
+pub use profile::{Kernel, Profile};

@@ -19,13 +19,16 @@ pub(crate) trait Real:
 {
     const ZERO: Self;
     const ONE: Self;
+    const INFINITY: Self;
     fn of(value: f64) -> Self;
     fn f64(self) -> f64;
+    fn from_byte(value: u8) -> Self;
 }
 
 impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const INFINITY: Self = f32::INFINITY;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value as f32
@@ -34,11 +37,16 @@ impl Real for f32 {
     fn f64(self) -> f64 {
         f64::from(self)
     }
+    #[inline(always)]
+    fn from_byte(value: u8) -> Self {
+        Self::from(value)
+    }
 }
 
 impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
+    const INFINITY: Self = f64::INFINITY;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
@@ -47,10 +55,25 @@ impl Real for f64 {
     fn f64(self) -> f64 {
         self
     }
+    #[inline(always)]
+    fn from_byte(value: u8) -> Self {
+        Self::from(value)
+    }
 }
 
 /// A row of a block along x: the unit that the kernels vectorise over.
 pub(crate) type Row<V> = [V; 8];
+
+/// A row computed cell by cell. (`array::map` and `from_fn` are not certain to be inlined, and a call would
+/// leave the vector registers.)
+#[inline(always)]
+pub(crate) fn row_from<V: Copy + Default>(f: impl Fn(usize) -> V) -> Row<V> {
+    let mut row = [V::default(); 8];
+    for (i, value) in row.iter_mut().enumerate() {
+        *value = f(i);
+    }
+    row
+}
 
 /// Rows in a block.
 pub(crate) const fn rows<const D: usize>() -> usize {

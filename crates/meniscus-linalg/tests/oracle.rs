@@ -93,7 +93,7 @@ fn check_solution<const D: usize>(operator: &Operator<D>, seed: u64) {
     operator.apply(&guess, &mut b);
     let mut solver = Solver::new(operator.clone());
     let mut x = vec![0.0; n];
-    let params = SolveParams { tolerance: 1e-11, max_iterations: 300 };
+    let params = SolveParams { tolerance: 1e-11, max_iterations: 3000 };
     let info = solver.solve(&b, &mut x, &params).expect("the solve converges");
     assert!(info.sealed.iter().all(|s| s.imbalance < 1e-10), "{:?}", info.sealed);
 
@@ -121,7 +121,7 @@ fn check_all<const D: usize>(random: &Random<D>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn random_operators_2d(w in 5usize..26, h in 5usize..20, seed in any::<u32>(), density in 0.4f64..1.0, closed in 0.0f64..0.6, parts in parts()) {
@@ -204,7 +204,6 @@ fn no_convergence_is_an_error_with_its_history() {
     let SolveError::NotConverged { history, .. } = &error else { panic!("{error}") };
     assert_eq!(history.len(), 4);
     assert!(error.to_string().contains("after 3 iterations"));
-    b.iter().chain([&f64::NAN]).count();
     let bad = vec![f64::NAN; b.len()];
     assert_eq!(solver.solve(&bad, &mut x, &params), Err(SolveError::NotFinite));
     assert!(matches!(solver.solve(&b[1..], &mut x, &params), Err(SolveError::Length { .. })));

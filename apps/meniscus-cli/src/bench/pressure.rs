@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use meniscus_linalg::{SolveParams, Solver};
+use meniscus_linalg::{Kernel, Profile, SolveParams, Solver};
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
 
@@ -66,19 +66,61 @@ pub struct Report {
     pub ratio: f64,
     /// Threads used.
     pub threads: usize,
+    /// The kernels of the solve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernels: Option<Vec<KernelReport>>,
+    #[serde(skip)]
+    profile: Profile,
+    #[serde(skip)]
+    slots: usize,
+}
+
+/// One kernel of the solve.
+#[derive(Clone, Debug, Serialize)]
+pub struct KernelReport {
+    /// Its name.
+    pub kernel: String,
+    /// Seconds in all.
+    pub seconds: f64,
+    /// Bytes that it must read and write, vectors only, for each cell stored and each iteration.
+    pub bytes_per_cell: f64,
+    /// The bandwidth that this amounts to, in GB/s.
+    pub gb_s: f64,
+}
+
+/// Bytes of vectors that a kernel must move for each cell: an f64 vector read or written is 8, f32 is 4.
+fn bytes_per_cell(kernel: Kernel) -> f64 {
+    match kernel {
+        Kernel::SmoothDown => 4.0 + 4.0,               // b; x written
+        Kernel::Restrict => 4.0 + 4.0,                 // x, b
+        Kernel::Coarse => (8.0 + 8.0 + 12.0) / 7.0,    // the three above and below, on 1/8 + 1/64 + ... cells
+        Kernel::SmoothUp => 4.0 + 4.0 + 4.0,           // x, b; x
+        Kernel::Direction => (8.0 + 4.0) + 4.0 + 8.0 + 8.0, // r, z; z, p; p
+        Kernel::Product => 8.0 + 8.0,                  // p; q
+        Kernel::Update => 4.0 * 8.0 + 2.0 * 8.0 + 4.0, // x, r, p, q; x, r, b
+    }
+}
+
+fn kernel_reports(report: &Report) -> Vec<KernelReport> {
+    let of = |kernel: Kernel| {
+        let (seconds, bytes) = (report.profile.seconds(kernel), bytes_per_cell(kernel));
+        let moved = bytes * report.slots as f64 * report.iterations as f64;
+        KernelReport { kernel: format!("{kernel:?}"), seconds, bytes_per_cell: bytes, gb_s: moved / seconds / 1e9 }
+    };
+    Kernel::ALL.into_iter().map(of).collect()
 }
 
 /// Runs the benchmark: the fastest of `repeat` solves.
-pub fn run(source: &Source, threads: Option<usize>, repeat: usize, _profile: bool) -> miette::Result<Report> {
+pub fn run(source: &Source, threads: Option<usize>, repeat: usize, profile: bool) -> miette::Result<Report> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build()
         .into_diagnostic()
         .wrap_err("cannot start the threads")?;
-    pool.install(|| measure(source, repeat))
+    pool.install(|| measure(source, repeat, profile))
 }
 
-fn measure(source: &Source, repeat: usize) -> miette::Result<Report> {
+fn measure(source: &Source, repeat: usize, profile: bool) -> miette::Result<Report> {
     let system = source.load()?;
     let mut best: Option<Report> = None;
     for _ in 0..repeat.max(1) {
@@ -93,6 +135,7 @@ fn measure(source: &Source, repeat: usize) -> miette::Result<Report> {
     report.triad_gb_s = triad_gb_s();
     report.bound_s = BOUND_BYTES * report.n as f64 / (report.triad_gb_s * 1e9);
     report.ratio = (report.setup_s + report.solve_s) / report.bound_s;
+    report.kernels = profile.then(|| kernel_reports(&report));
     Ok(report)
 }
 
@@ -123,5 +166,8 @@ fn solve_once(system: &PoissonSystem) -> miette::Result<Report> {
         bound_s: 0.0,
         ratio: 0.0,
         threads: rayon::current_num_threads(),
+        kernels: None,
+        profile: info.profile,
+        slots: operator.len(),
     })
 }

@@ -18,10 +18,13 @@ pub struct RedistanceInfo {
 ///
 /// Cells with a face neighbour of the other sign are set to `phi / |grad phi|` (Russo and Smereka
 /// 2000), with central differences where `phi` is monotone, and at most the distance to the nearest
-/// crossing along an axis: this does not move the zero level set to first order, and hardly at all
-/// once `phi` is a distance. All other cells follow from the eikonal equation `|grad phi| = 1`
-/// by first-order upwind differences (Zhao 2005), in sweeps inside blocks that repeat, red blocks
-/// then black, where a neighbour has changed.
+/// crossing along an axis; they keep `phi` where its gradient is near one already, so that
+/// redistancing again and again does not move the surface. All other cells follow from the eikonal
+/// equation `|grad phi| = 1` by first-order upwind differences (Zhao 2005), in sweeps inside blocks
+/// that repeat, red blocks then black, where a neighbour has changed.
+///
+/// The error, in cells, falls with the curvature of the surface; a cell beyond a sharp convex edge,
+/// with no face neighbour inside, comes out up to a cell too far.
 ///
 /// Cells outside the domain and in inactive blocks tell nothing: the surface never lies between them
 /// and an active cell.
@@ -76,7 +79,7 @@ fn initialise<const D: usize>(phi: &mut Field<f32, D>, band: f32) -> Vec<usize> 
                     if value.is_nan() {
                         continue;
                     }
-                    let neighbours = std::array::from_fn(|a| {
+                    let neighbours: [[f32; 2]; D] = std::array::from_fn(|a| {
                         let stride = Tile::<f32, D, 1>::stride(a);
                         [tile.values()[centre + lane - stride], tile.values()[centre + lane + stride]]
                     });
@@ -121,8 +124,15 @@ fn interface_distance<const D: usize>(value: f32, neighbours: [[f32; 2]; D]) -> 
         };
         squared += slope * slope;
     }
-    Some((value.abs() / squared.sqrt()).min(along_axes))
+    let gradient = squared.sqrt();
+    let gradient = if (gradient - 1.0).abs() < NEAR_ONE { 1.0 } else { gradient };
+    Some((value.abs() / gradient).min(along_axes))
 }
+
+/// A gradient as near to one as this counts as one: it is measured with neighbours that are
+/// themselves off by the first-order error of the last redistancing, and to follow that error again
+/// and again would move the surface.
+const NEAR_ONE: f32 = 0.2;
 
 /// Sweeps the waiting blocks of one colour, whose values are `own` and begin at block `first`; blocks next
 /// to one that changed, all of the other colour, then wait.
@@ -160,19 +170,20 @@ fn sweep_colour<const D: usize>(
 }
 
 /// A change of a distance that is passed on to neighbours, in cells.
-const TOLERANCE: f32 = 1e-5;
+const TOLERANCE: f32 = 3e-5;
 
 /// The distances of one block, without their signs, and of the face neighbours around it.
 struct SweepTile<const D: usize> {
     signed: Tile<f32, D, 1>,
     distance: Tile<f32, D, 1>,
-    /// For the block's own cells: whether the distance may change.
-    free: Vec<bool>,
+    /// For the block's own cells, what the distance may not fall below: for cells that are next to the
+    /// surface or not there, what it is.
+    least: Vec<f32>,
 }
 
 impl<const D: usize> SweepTile<D> {
     fn new() -> Self {
-        Self { signed: Tile::new(0.0), distance: Tile::new(0.0), free: vec![false; block_len::<D>()] }
+        Self { signed: Tile::new(0.0), distance: Tile::new(0.0), least: vec![0.0; block_len::<D>()] }
     }
 
     fn load<'a>(
@@ -190,51 +201,198 @@ impl<const D: usize> SweepTile<D> {
             *distance = if signed.abs() < band { signed.abs() } else { band };
         }
         for_each_row::<D>(false, |local, centre| {
-            let free: &mut [bool; BLOCK_EDGE] = row_mut(&mut self.free, local);
             let own: &[f32; BLOCK_EDGE] = row(signed, centre);
-            for lane in 0..BLOCK_EDGE {
-                free[lane] = !own[lane].is_nan();
-            }
+            let mut fixed = own.map(|v| u32::from(v.is_nan()));
             for a in 0..D {
                 let stride = Tile::<f32, D, 1>::stride(a);
                 for start in [centre - stride, centre + stride] {
                     let other: &[f32; BLOCK_EDGE] = row(signed, start);
                     for lane in 0..BLOCK_EDGE {
-                        // The product is negative just where both are numbers and the signs differ.
-                        free[lane] &= !(own[lane] < 0.0 && other[lane] >= 0.0)
-                            & !(own[lane] >= 0.0 && other[lane] < 0.0);
+                        // No distance is zero, so signs are sign bits.
+                        let across = (own[lane].to_bits() ^ other[lane].to_bits()) >> 31;
+                        fixed[lane] |= if other[lane].is_nan() { 0 } else { across };
                     }
                 }
+            }
+            let distance: &[f32; BLOCK_EDGE] = row(self.distance.values(), centre);
+            let least: &mut [f32; BLOCK_EDGE] = row_mut(&mut self.least, local);
+            for lane in 0..BLOCK_EDGE {
+                least[lane] = if fixed[lane] != 0 { distance[lane] } else { 0.0 };
             }
         });
     }
 
-    /// Solves the eikonal equation inside the block by sweeps up and down until no distance changes;
-    /// says whether one did.
+    /// Solves the eikonal equation inside the block by sweeps up and down over the rows that have
+    /// changed, or lie beside one that has, until no distance changes; says whether one did.
     fn sweep(&mut self) -> bool {
-        let mut any = false;
-        loop {
-            let mut largest = 0.0f32;
-            for reverse in [false, true] {
-                for_each_row::<D>(reverse, |local, centre| {
-                    largest = largest.max(update_row(self.distance.values_mut(), row(&self.free, local), centre));
-                });
-            }
-            if largest <= TOLERANCE {
-                return any;
-            }
-            any = true;
+        let rows = block_len::<D>() / BLOCK_EDGE;
+        let mut waiting = [true; BLOCK_EDGE * BLOCK_EDGE];
+        let (mut any, mut reverse) = (false, false);
+        while waiting[..rows].contains(&true) {
+            for_each_row::<D>(reverse, |local, centre| {
+                let index = local / BLOCK_EDGE;
+                if !waiting[index] {
+                    return;
+                }
+                let changed = update_row::<D>(self.distance.values_mut(), row(&self.least, local), centre);
+                waiting[index] = changed;
+                any |= changed;
+                for a in 0..if changed { D - 1 } else { 0 } {
+                    let stride = BLOCK_EDGE.pow(a as u32);
+                    match index / stride % BLOCK_EDGE {
+                        0 => waiting[index + stride] = true,
+                        c if c == BLOCK_EDGE - 1 => waiting[index - stride] = true,
+                        _ => (waiting[index - stride], waiting[index + stride]) = (true, true),
+                    }
+                }
+            });
+            reverse = !reverse;
         }
+        any
     }
 
     fn store(&self, values: &mut [f32]) {
         for_each_row::<D>(false, |local, centre| {
+            let distance: &[f32; BLOCK_EDGE] = row(self.distance.values(), centre);
+            let own: &[f32; BLOCK_EDGE] = row(self.signed.values(), centre);
+            let values: &mut [f32; BLOCK_EDGE] = row_mut(values, local);
             for lane in 0..BLOCK_EDGE {
-                if self.free[local + lane] {
-                    let distance = self.distance.values()[centre + lane];
-                    values[local + lane] = distance.copysign(values[local + lane]);
-                }
+                let signed = distance[lane].copysign(own[lane]);
+                values[lane] = if own[lane].is_nan() { values[lane] } else { signed };
             }
         });
     }
 }
+
+/// Updates one row of cells from their neighbours; says whether one changed enough to pass it on.
+#[inline(always)]
+fn update_row<const D: usize>(distance: &mut [f32], least: &[f32; BLOCK_EDGE], centre: usize) -> bool {
+    let mut nearest = [[0.0; BLOCK_EDGE]; D];
+    for a in 0..D {
+        let stride = Tile::<f32, D, 1>::stride(a);
+        nearest[a] = lower(row(distance, centre - stride), row(distance, centre + stride));
+    }
+    let own: &mut [f32; BLOCK_EDGE] = row_mut(distance, centre);
+    let new = higher(&lower(&solve_eikonal(nearest), own), least);
+    let mut changed = 0;
+    for lane in 0..BLOCK_EDGE {
+        changed |= u32::from(own[lane] - new[lane] > TOLERANCE);
+    }
+    *own = new;
+    changed != 0
+}
+
+/// The distance `d` with `sum (d - a)^2 = 1` over the axes whose nearest neighbour's distance `a` is
+/// below `d` (the upwind Godunov scheme), for a row of cells at once.
+#[inline(always)]
+fn solve_eikonal<const D: usize>(mut a: [[f32; BLOCK_EDGE]; D]) -> [f32; BLOCK_EDGE] {
+    for i in 0..D {
+        for j in i + 1..D {
+            (a[i], a[j]) = (lower(&a[i], &a[j]), higher(&a[i], &a[j]));
+        }
+    }
+    let mut solution = [0.0; BLOCK_EDGE];
+    let (mut sum, mut squares) = ([0.0; BLOCK_EDGE], [0.0; BLOCK_EDGE]);
+    for lane in 0..BLOCK_EDGE {
+        solution[lane] = a[0][lane] + 1.0;
+    }
+    for i in 1..D {
+        let (n, reciprocal) = ((i + 1) as f32, 1.0 / (i + 1) as f32);
+        for lane in 0..BLOCK_EDGE {
+            // Relative to the smallest, against cancellation.
+            let excess = a[i][lane] - a[0][lane];
+            sum[lane] += excess;
+            squares[lane] += excess * excess;
+            let discriminant = sum[lane] * sum[lane] - n * (squares[lane] - 1.0);
+            let root = (if discriminant > 0.0 { discriminant } else { 0.0 }).sqrt();
+            let candidate = a[0][lane] + (sum[lane] + root) * reciprocal;
+            solution[lane] = if solution[lane] > a[i][lane] { candidate } else { solution[lane] };
+        }
+    }
+    solution
+}
+
+#[inline(always)]
+fn lower(a: &[f32; BLOCK_EDGE], b: &[f32; BLOCK_EDGE]) -> [f32; BLOCK_EDGE] {
+    let mut result = *a;
+    for lane in 0..BLOCK_EDGE {
+        result[lane] = if a[lane] < b[lane] { a[lane] } else { b[lane] };
+    }
+    result
+}
+
+#[inline(always)]
+fn higher(a: &[f32; BLOCK_EDGE], b: &[f32; BLOCK_EDGE]) -> [f32; BLOCK_EDGE] {
+    let mut result = *a;
+    for lane in 0..BLOCK_EDGE {
+        result[lane] = if a[lane] < b[lane] { b[lane] } else { a[lane] };
+    }
+    result
+}
+
+/// Loads a block and its face neighbours (no further corners); cells that are outside the domain or in
+/// inactive blocks become no number.
+fn load<'a, const D: usize>(
+    blocks: &Blocks<D>,
+    block: usize,
+    values: impl Fn(usize) -> &'a [f32],
+    tile: &mut Tile<f32, D, 1>,
+) {
+    let tile = tile.values_mut();
+    for_each_overlap(1, [0; D], |start, local, len| {
+        tile[start..start + len].copy_from_slice(&values(block)[local..local + len]);
+    });
+    for axis in 0..D {
+        for side in 0..2 {
+            let mut offset = [0; D];
+            offset[axis] = 2 * side as i64 - 1;
+            let other = blocks.neighbour(block, axis, side).map(&values);
+            for_each_overlap(1, offset, |start, local, len| match other {
+                Some(other) => tile[start..start + len].copy_from_slice(&other[local..local + len]),
+                None => tile[start..start + len].fill(f32::NAN),
+            });
+        }
+    }
+    let (coord, cells) = (blocks.coord(block), blocks.cells());
+    for axis in 0..D {
+        // The tile's first cell along the axis is one below the block's.
+        let inside = cells[axis] + 1 - coord[axis] * BLOCK_EDGE;
+        let stride = Tile::<f32, D, 1>::stride(axis);
+        if inside < Tile::<f32, D, 1>::EDGE {
+            for index in 0..tile.len() {
+                if index / stride % Tile::<f32, D, 1>::EDGE >= inside {
+                    tile[index] = f32::NAN;
+                }
+            }
+        }
+    }
+}
+
+/// Calls `f(start in block, start in tile)` for each x row of a block, in order or in reverse.
+#[inline(always)]
+fn for_each_row<const D: usize>(reverse: bool, mut f: impl FnMut(usize, usize)) {
+    let rows = block_len::<D>() / BLOCK_EDGE;
+    for step in 0..rows {
+        let index = if reverse { rows - 1 - step } else { step };
+        let mut start = 1;
+        for a in 1..D {
+            let c = index / BLOCK_EDGE.pow(a as u32 - 1) % BLOCK_EDGE;
+            start += (c + 1) * Tile::<f32, D, 1>::stride(a);
+        }
+        f(index * BLOCK_EDGE, start);
+    }
+}
+
+#[inline(always)]
+fn row<T>(values: &[T], start: usize) -> &[T; BLOCK_EDGE] {
+    values[start..].first_chunk().expect("a whole row")
+}
+
+#[inline(always)]
+fn row_mut<T>(values: &mut [T], start: usize) -> &mut [T; BLOCK_EDGE] {
+    values[start..].first_chunk_mut().expect("a whole row")
+}
+
+#[cfg(test)]
+#[path = "redistance_tests.rs"]
+mod tests;

@@ -269,8 +269,9 @@ mod tests {
 
     #[test]
     fn many_chunks_give_the_stable_order() {
-        let position: Vec<[f32; 2]> =
-            (0..60_000u64).map(|k| [(k * 7919 % 6400) as f32 * 0.01, (k * 104_729 % 6100) as f32 * 0.01]).collect();
+        let position: Vec<[f32; 2]> = (0..60_000u64)
+            .map(|k| [(k * 7919 % 6400) as f32 * 0.01, (k * 104_729 % 6100) as f32 * 0.01])
+            .collect();
         check([64, 61], 0x7fff_ffff_ffff_fff5, position);
     }
 

@@ -104,9 +104,8 @@ fn angular_momentum_of_particles<const D: usize>(p: &Particles<D>, (a, b): (usiz
         let f = f64::from(x - 0.5).rem_euclid(1.0);
         f * (1.0 - f)
     };
-    let affine = |k: usize, row: usize, column: usize| {
-        p.affine.as_ref().map_or(0.0, |c| f64::from(c[k][row][column]))
-    };
+    let affine =
+        |k: usize, row: usize, column: usize| p.affine.as_ref().map_or(0.0, |c| f64::from(c[k][row][column]));
     Total::of((0..p.len()).flat_map(|k| {
         let (x, v) = (p.position[k].map(f64::from), p.velocity[k].map(f64::from));
         let spin_b = moment(p.position[k][a]) * affine(k, b, a);
@@ -280,7 +279,8 @@ fn transfers_give_the_same_bits_for_any_number_of_threads() {
     for threads in 2..=3 {
         let other = run(threads);
         for axis in 0..3 {
-            let bits = |f: &FaceField<f32, 3>| f.axes[axis].values().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            let bits =
+                |f: &FaceField<f32, 3>| f.axes[axis].values().iter().map(|v| v.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&one.0), bits(&other.0));
             assert_eq!(bits(&one.1), bits(&other.1));
         }

@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::{BATCH, EDGE, HALO, Stencils, check_sorted};
+use super::{BATCH, EDGE, HALO, MOVED, Stencils, check_sorted};
 use crate::grid::{FaceField, block_len, for_each_overlap, neighbourhood};
-use crate::interpolate::corner_offset;
+use crate::interpolate::{MAX_CORNERS, corner_offset};
 use crate::particles::{BlockRanges, Particles};
 
 /// Memory that transfers reuse.
@@ -102,26 +102,29 @@ pub fn particles_to_grid<const D: usize>(
 fn scatter<const D: usize>(
     particles: &Particles<D>,
     range: std::ops::Range<usize>,
-    stencils: &mut Stencils<D>,
+    stencils: &mut Stencils<D, HALO>,
     tiles: &mut [[f32; 2]],
 ) {
     for start in range.clone().step_by(BATCH) {
         let batch = start..range.end.min(start + BATCH);
-        stencils.find(&particles.position[batch.clone()]);
+        assert!(stencils.find(&particles.position[batch.clone()]), "{MOVED}");
         let velocity = &particles.velocity[batch.clone()];
         match &particles.affine {
-            None => scatter_batch(stencils, tiles, velocity.iter().map(|&v| (v, [[0.0; D]; D]))),
+            None => {
+                let plain = velocity.iter().map(|&v| (v, [[0.0; D]; D]));
+                scatter_batch::<D, false>(stencils, tiles, plain);
+            }
             Some(affine) => {
                 let affine = affine[batch].iter().copied();
-                scatter_batch(stencils, tiles, velocity.iter().copied().zip(affine));
+                scatter_batch::<D, true>(stencils, tiles, velocity.iter().copied().zip(affine));
             }
         }
     }
 }
 
 #[inline(always)]
-fn scatter_batch<const D: usize>(
-    stencils: &Stencils<D>,
+fn scatter_batch<const D: usize, const AFFINE: bool>(
+    stencils: &Stencils<D, HALO>,
     tiles: &mut [[f32; 2]],
     velocity: impl Iterator<Item = ([f32; D], [[f32; D]; D])>,
 ) {
@@ -129,34 +132,47 @@ fn scatter_batch<const D: usize>(
         for axis in 0..D {
             let (base, f) = stencils.get(axis, k);
             let tile = &mut tiles[axis * EDGE.pow(D as u32)..];
-            add_to_faces(&mut tile[base..base + corner_offset::<D>((1 << D) - 1, EDGE) + 1], f, v[axis], c[axis]);
+            let faces = &mut tile[base..base + corner_offset::<D>((1 << D) - 1, EDGE) + 1];
+            add_to_faces::<D, AFFINE>(faces, f, v[axis], c[axis]);
         }
     }
 }
 
-/// Adds one component of one particle to the 2^D faces of its stencil, which begins at `faces[0]`.
+/// Adds one component of one particle, whose velocity there has the gradient `c` if it is `AFFINE`, to
+/// the 2^D faces of its stencil, which begins at `faces[0]`.
 #[inline(always)]
-fn add_to_faces<const D: usize>(faces: &mut [[f32; 2]], f: [f32; D], v: f32, c: [f32; D]) {
+fn add_to_faces<const D: usize, const AFFINE: bool>(
+    faces: &mut [[f32; 2]],
+    f: [f32; D],
+    v: f32,
+    c: [f32; D],
+) {
     // The nodes come in pairs along x, (momentum, mass, momentum, mass): four numbers that are
-    // computed and added together.
-    let lowest = (0..D).fold(v, |value, a| value - c[a] * f[a]);
+    // computed and added together. `rows` holds them before the weights along the other axes.
     let (w0, w1) = (1.0 - f[0], f[0]);
-    let pair = [w0 * lowest, w0, w1 * (lowest + c[0]), w1];
-    let slope = [w0, 0.0, w1, 0.0];
-    for row in 0..1 << (D - 1) {
-        let (mut weight, mut step) = (1.0, 0.0);
+    let mut rows = [[w0 * v, w0, w1 * v, w1]; MAX_CORNERS / 2];
+    if AFFINE {
+        let lowest = (0..D).fold(v, |value, a| value - c[a] * f[a]);
+        rows[0] = [w0 * lowest, w0, w1 * (lowest + c[0]), w1];
         for a in 1..D {
-            if row >> (a - 1) & 1 == 1 {
-                weight *= f[a];
-                step += c[a];
-            } else {
-                weight *= 1.0 - f[a];
+            let half = 1 << (a - 1);
+            let rise = [w0 * c[a], 0.0, w1 * c[a], 0.0];
+            for row in 0..half {
+                for k in 0..4 {
+                    rows[row + half][k] = rows[row][k] + rise[k];
+                }
             }
+        }
+    }
+    for row in 0..1 << (D - 1) {
+        let mut weight = 1.0;
+        for a in 1..D {
+            weight *= if row >> (a - 1) & 1 == 1 { f[a] } else { 1.0 - f[a] };
         }
         let first = corner_offset::<D>(row << 1, EDGE);
         let nodes = faces[first..first + 2].as_flattened_mut();
         for k in 0..4 {
-            nodes[k] += weight * (pair[k] + step * slope[k]);
+            nodes[k] += weight * rows[row][k];
         }
     }
 }

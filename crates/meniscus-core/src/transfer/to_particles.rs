@@ -2,9 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::{BATCH, EDGE, HALO, Stencils, check_sorted};
-use crate::grid::{FaceField, Tile};
-use crate::interpolate::{MAX_CORNERS, corner_offset, value_and_gradient};
+use super::{BATCH, FaceTiles, HALO, MOVED, Stencils, check_sorted};
+use crate::grid::FaceField;
 use crate::particles::{BlockRanges, Particles, split_by_block};
 
 /// How particles take their velocity from the grid.
@@ -48,7 +47,7 @@ pub fn grid_to_particles<const D: usize>(
         _ => (0..ranges.blocks().len()).map(|_| &mut [][..]).collect(),
     };
     let parts = split_by_block(&mut particles.velocity, ranges).into_par_iter().zip(&mut affine);
-    let tiles = || (FaceTiles::new(), FaceTiles::new());
+    let tiles = || (FaceTiles::<D, HALO>::new(), FaceTiles::new());
     parts.enumerate().for_each_init(tiles, |(grid, change), (block, (target, affine))| {
         if target.is_empty() {
             return;
@@ -61,7 +60,7 @@ pub fn grid_to_particles<const D: usize>(
         let mut stencils = Stencils::new(ranges.blocks(), block);
         let position = particles.position[ranges.range(block)].chunks(BATCH);
         for (batch, (position, target)) in position.zip(target.chunks_mut(BATCH)).enumerate() {
-            stencils.find(position);
+            assert!(stencils.find(position), "{MOVED}");
             let targets = target.iter_mut().enumerate().take(BATCH);
             match scheme {
                 Scheme::Pic => targets.for_each(|(k, v)| *v = grid.velocity(&stencils, k)),
@@ -77,50 +76,4 @@ pub fn grid_to_particles<const D: usize>(
             }
         }
     });
-}
-
-/// The face velocities of one block and its halo.
-struct FaceTiles<const D: usize> {
-    axes: [Tile<f32, D, HALO>; D],
-}
-
-impl<const D: usize> FaceTiles<D> {
-    fn new() -> Self {
-        Self { axes: std::array::from_fn(|_| Tile::new(0.0)) }
-    }
-
-    fn load(&mut self, field: &FaceField<f32, D>, block: usize) {
-        for (tile, field) in self.axes.iter_mut().zip(&field.axes) {
-            tile.load(field, block);
-        }
-    }
-
-    /// `other - self`.
-    fn subtract_from(&mut self, other: &Self) {
-        for (tile, other) in self.axes.iter_mut().zip(&other.axes) {
-            for (value, &other) in tile.values_mut().iter_mut().zip(other.values()) {
-                *value = other - *value;
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn velocity(&self, stencils: &Stencils<D>, k: usize) -> [f32; D] {
-        self.velocity_and_gradient(stencils, k).0
-    }
-
-    #[inline(always)]
-    fn velocity_and_gradient(&self, stencils: &Stencils<D>, k: usize) -> ([f32; D], [[f32; D]; D]) {
-        let (mut velocity, mut gradient) = ([0.0; D], [[0.0; D]; D]);
-        for axis in 0..D {
-            let (base, fraction) = stencils.get(axis, k);
-            let nodes = &self.axes[axis].values()[base..base + corner_offset::<D>((1 << D) - 1, EDGE) + 1];
-            let mut corners = [0.0; MAX_CORNERS];
-            for k in 0..1 << D {
-                corners[k] = nodes[corner_offset::<D>(k, EDGE)];
-            }
-            (velocity[axis], gradient[axis]) = value_and_gradient(corners, fraction);
-        }
-        (velocity, gradient)
-    }
 }

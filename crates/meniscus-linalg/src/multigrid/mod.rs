@@ -10,18 +10,16 @@ use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
 use crate::operator::{Level, TASK_BLOCKS, Tile};
+use crate::profile::{Kernel, Profile};
 use crate::real::{Real, simd};
 use aggregate::{Aggregation, coarse_local};
 use coarsest::Coarsest;
 use nullspace::Labels;
 pub(crate) use nullspace::NullSpace;
-use smooth::{Direction, Schedule, Vectors, sweep};
+use smooth::{Direction, Schedule, Vectors, sweep, sweep_from_zero};
 
 /// Coarsening ends at this many unknowns.
 const COARSEST: usize = 100;
-
-/// Sweeps before and after the coarse correction.
-const SWEEPS: usize = 1;
 
 /// A level below the finest.
 struct CoarseLevel<const D: usize> {
@@ -89,18 +87,31 @@ impl<const D: usize> Multigrid<D> {
     }
 
     /// One V-cycle from zero.
-    pub(crate) fn cycle(&mut self, finest: &Level<f64, D>) {
+    pub(crate) fn cycle(&mut self, finest: &Level<f64, D>, profile: &mut Profile) {
         let depth = self.coarse.len();
         if depth == 0 {
             self.vectors.clear();
             self.coarsest.solve(&self.vectors.b, &mut self.vectors.x);
             return;
         }
-        descend(finest, &self.schedule, &mut self.vectors, &self.aggregations[0], &mut self.coarse[0]);
+        let Self { schedule, vectors, aggregations, coarse, .. } = self;
+        profile.time(Kernel::SmoothDown, || sweep_from_zero(finest, schedule, vectors));
+        profile.time(Kernel::Restrict, || restrict(finest, vectors, &aggregations[0], &mut coarse[0]));
+        profile.time(Kernel::Coarse, || self.coarse_cycle());
+        let Self { schedule, vectors, aggregations, coarse, .. } = self;
+        profile.time(Kernel::SmoothUp, || {
+            ascend(finest, schedule, vectors, &aggregations[0], &coarse[0].vectors)
+        });
+    }
+
+    /// The V-cycle below the finest level.
+    fn coarse_cycle(&mut self) {
+        let depth = self.coarse.len();
         for k in 1..depth {
             let (upper, lower) = self.coarse.split_at_mut(k);
             let at = &mut upper[k - 1];
-            descend(&at.level, &at.schedule, &mut at.vectors, &self.aggregations[k], &mut lower[0]);
+            sweep_from_zero(&at.level, &at.schedule, &mut at.vectors);
+            restrict(&at.level, &at.vectors, &self.aggregations[k], &mut lower[0]);
         }
         let last = &mut self.coarse[depth - 1];
         last.vectors.clear();
@@ -111,7 +122,6 @@ impl<const D: usize> Multigrid<D> {
             let at = &mut upper[k - 1];
             ascend(&at.level, &at.schedule, &mut at.vectors, &self.aggregations[k], &lower[0].vectors);
         }
-        ascend(finest, &self.schedule, &mut self.vectors, &self.aggregations[0], &self.coarse[0].vectors);
     }
 
     /// Unknowns of every level, finest first.
@@ -152,24 +162,19 @@ impl Vectors {
         Self { x: vec![0.0; level.len()], b: vec![0.0; level.len()], v: vec![0.0; level.low_rank.dofs()] }
     }
 
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.x.par_chunks_mut(1 << 16).for_each(|chunk| chunk.fill(0.0));
         self.v.fill(0.0);
     }
 }
 
-/// Relaxes from zero and restricts the residual.
-fn descend<T: Real, const D: usize>(
+/// The right-hand side of the coarse level: the residual, restricted.
+fn restrict<T: Real, const D: usize>(
     level: &Level<T, D>,
-    schedule: &Schedule,
-    vectors: &mut Vectors,
+    vectors: &Vectors,
     aggregation: &Aggregation<D>,
     coarse: &mut CoarseLevel<D>,
 ) {
-    vectors.clear();
-    for _ in 0..SWEEPS {
-        sweep(level, schedule, vectors, Direction::Forward);
-    }
     restrict_residual(level, vectors, aggregation, &mut coarse.vectors.b);
     for &i in &coarse.collapsed {
         coarse.vectors.b[i] = 0.0;
@@ -185,9 +190,7 @@ fn ascend<T: Real, const D: usize>(
     coarse: &Vectors,
 ) {
     prolong(level, vectors, aggregation, coarse);
-    for _ in 0..SWEEPS {
-        sweep(level, schedule, vectors, Direction::Backward);
-    }
+    sweep(level, schedule, vectors, Direction::Backward);
 }
 
 /// coarse_b = P^T (b - A x).
@@ -270,22 +273,33 @@ fn prolong<T: Real, const D: usize>(
     let n = block_len::<D>();
     let (cells, extras) = vectors.x.split_at_mut(level.slots());
     cells.par_chunks_mut(n * TASK_BLOCKS).enumerate().for_each(|(task, chunk)| {
-        for (i, own) in chunk.chunks_exact_mut(n).enumerate() {
-            let block = task * TASK_BLOCKS + i;
-            let (parent, octant) = aggregation.parent(block);
-            let above = &coarse.x[parent * n..(parent + 1) * n];
-            for &(local, target) in &aggregation.irregular[block] {
-                // What the loop below adds is taken away first.
-                let wrong = above[coarse_local::<D>(octant, local as usize)];
-                own[local as usize] += target.map_or(0.0, |t| coarse.x[t as usize]) - wrong;
-            }
-            for (row, own) in own.chunks_exact_mut(8).enumerate() {
-                let first = coarse_local::<D>(octant, 8 * row);
-                for (i, x) in own.iter_mut().enumerate() {
-                    *x += above[first + i / 2];
+        simd(|| {
+            for (i, own) in chunk.chunks_exact_mut(n).enumerate() {
+                let block = task * TASK_BLOCKS + i;
+                let (parent, octant) = aggregation.parent(block);
+                let above = &coarse.x[parent * n..(parent + 1) * n];
+                let stencil = &level.stencils[block];
+                for &(local, target) in &aggregation.irregular[block] {
+                    // What the loop below adds is taken away first.
+                    let wrong = above[coarse_local::<D>(octant, local as usize)];
+                    own[local as usize] += target.map_or(0.0, |t| coarse.x[t as usize]) - wrong;
+                }
+                for (row, own) in own.chunks_exact_mut(8).enumerate() {
+                    let first = coarse_local::<D>(octant, 8 * row);
+                    let unknown = stencil.unknown_row(row);
+                    for i in 0..8 {
+                        own[i] += if unknown[i] { above[first + i / 2] } else { 0.0 };
+                    }
+                }
+                // Cells that only low-rank terms hold.
+                for row in level.low_rank.rows_in(block * n..(block + 1) * n) {
+                    let local = level.low_rank.row_unknown(row) % n;
+                    if stencil.diagonal(local) == T::ZERO {
+                        own[local] += above[coarse_local::<D>(octant, local)];
+                    }
                 }
             }
-        }
+        });
     });
     for (x, target) in extras.iter_mut().zip(&aggregation.extras) {
         *x += target.map_or(0.0, |t| coarse.x[t as usize]);

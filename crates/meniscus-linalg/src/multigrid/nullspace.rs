@@ -130,6 +130,12 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
     }
     let extras = coarse.slots()..coarse.len();
     found.extend(extras.filter(|&i| coarse.diagonal(i) == 0.0));
+    // A part may have become the only member of a coarse cell.
+    found.extend(
+        aggregation.extras.iter().flatten().map(|&i| i as usize).filter(|&i| coarse.diagonal(i) == 0.0),
+    );
+    found.sort_unstable();
+    found.dedup();
     found
 }
 
@@ -198,7 +204,7 @@ fn free_combinations<T: Real, const D: usize>(finest: &Level<T, D>, labels: &Lab
     let eigen =
         gram.self_adjoint_eigen(faer::Side::Lower).expect("a small symmetric matrix has eigenvectors");
     for k in 0..touched.len() {
-        if eigen.S()[k] < 1e-10 {
+        if eigen.S()[k] < 1e-13 {
             let mut vector = vec![0.0; count];
             for (i, &c) in touched.iter().enumerate() {
                 vector[c] = eigen.U()[(i, k)] / scale[c].sqrt();

@@ -10,10 +10,8 @@
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use crate::operator::{
-    Coefficients, Level, STRIDE, Stencil, TASK_BLOCKS, Tile, Uniform, cell_at, neighbour_sum, row_at,
-};
-use crate::real::{Real, row_of, rows, simd};
+use crate::operator::{Coefficients, Level, Plain, Stencil, TASK_BLOCKS, Tile, Uniform, line_of};
+use crate::real::{Real, Row, simd};
 
 /// Rounds of relaxation in one visit to a block.
 const ROUNDS: usize = 2;
@@ -22,6 +20,25 @@ const ROUNDS: usize = 2;
 pub(crate) enum Direction {
     Forward,
     Backward,
+}
+
+/// What a block and its neighbours hold when it is visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Values(Direction),
+    /// Nothing has been visited yet.
+    AllZero,
+    /// Only neighbours have been visited.
+    OwnZero,
+}
+
+impl Start {
+    fn direction(self) -> Direction {
+        match self {
+            Self::Values(direction) => direction,
+            Self::AllZero | Self::OwnZero => Direction::Forward,
+        }
+    }
 }
 
 /// The vectors of one level: the correction x, the right-hand side b, and v = F x.
@@ -83,6 +100,26 @@ impl Schedule {
     }
 }
 
+/// The forward sweep over all unknowns, from x = 0.
+pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    schedule: &Schedule,
+    vectors: &mut Vectors,
+) {
+    // Blocks are visited without reading what they held, but for those that wait for their group.
+    if schedule.groups.is_empty() {
+        vectors.x[level.slots()..].fill(0.0);
+    } else {
+        vectors.clear();
+    }
+    relax_colour(level, schedule, vectors, true, Start::AllZero);
+    relax_colour(level, schedule, vectors, false, Start::OwnZero);
+    for group in &schedule.groups {
+        relax_group(level, vectors, group, Direction::Forward);
+    }
+    (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
+}
+
 /// One sweep over all unknowns.
 pub(crate) fn sweep<T: Real, const D: usize>(
     level: &Level<T, D>,
@@ -90,10 +127,11 @@ pub(crate) fn sweep<T: Real, const D: usize>(
     vectors: &mut Vectors,
     direction: Direction,
 ) {
+    let start = Start::Values(direction);
     match direction {
         Direction::Forward => {
-            relax_colour(level, schedule, vectors, true, direction);
-            relax_colour(level, schedule, vectors, false, direction);
+            relax_colour(level, schedule, vectors, true, start);
+            relax_colour(level, schedule, vectors, false, start);
             for group in &schedule.groups {
                 relax_group(level, vectors, group, direction);
             }
@@ -104,8 +142,8 @@ pub(crate) fn sweep<T: Real, const D: usize>(
             for group in schedule.groups.iter().rev() {
                 relax_group(level, vectors, group, direction);
             }
-            relax_colour(level, schedule, vectors, false, direction);
-            relax_colour(level, schedule, vectors, true, direction);
+            relax_colour(level, schedule, vectors, false, start);
+            relax_colour(level, schedule, vectors, true, start);
         }
     }
 }
@@ -116,7 +154,7 @@ fn relax_colour<T: Real, const D: usize>(
     schedule: &Schedule,
     vectors: &mut Vectors,
     red: bool,
-    direction: Direction,
+    start: Start,
 ) {
     let (n, blocks) = (block_len::<D>(), &level.blocks);
     let border = blocks.red_len() * n;
@@ -141,10 +179,15 @@ fn relax_colour<T: Real, const D: usize>(
                         if schedule.is_touched(block) {
                             continue;
                         }
-                        tile.load(own);
-                        tile.load_halo(blocks, block, |other| &others[(other - first_other) * n..][..n]);
+                        match start {
+                            Start::Values(_) => tile.load(own),
+                            Start::AllZero | Start::OwnZero => tile.clear(),
+                        }
+                        if start != Start::AllZero {
+                            tile.load_halo(blocks, block, |other| &others[(other - first_other) * n..][..n]);
+                        }
                         let b = coupled_rhs(level, block, b, |extra| extras[extra - slots], &mut rhs);
-                        relax_tile(&level.stencils[block], &mut tile, b, direction);
+                        relax_tile(&level.stencils[block], &mut tile, b, start.direction());
                         tile.store(own);
                     }
                 },
@@ -266,7 +309,7 @@ fn relax_untouched_cells<T: Real, const D: usize>(
     let n = block_len::<D>();
     let touched = level.low_rank.rows_in(block * n..(block + 1) * n);
     let mut kept = [0.0; 512];
-    let at = |row: usize| cell_at::<D>(level.low_rank.row_unknown(row) % n);
+    let at = |row: usize| level.low_rank.row_unknown(row) % n;
     for (kept, row) in kept.iter_mut().zip(touched.clone()) {
         *kept = tile.get(at(row));
     }
@@ -289,17 +332,17 @@ fn relax_touched_cell<T: Real, const D: usize>(
     row: usize,
 ) {
     let local = level.low_rank.row_unknown(row) % block_len::<D>();
-    let at = cell_at::<D>(local);
-    let weight = |side, axis| stencil.face(axis, side, local).f64() as f32;
     let own = stencil.diagonal(local).f64() as f32;
-    let around: f32 = (0..D)
-        .map(|a| weight(0, a) * tile.get(at - STRIDE[a]) + weight(1, a) * tile.get(at + STRIDE[a]))
-        .sum();
-    let residual = b[local] + around - own * tile.get(at) - level.low_rank.force(row, v);
+    let mut residual = b[local] - own * tile.get(local) - level.low_rank.force(row, v);
+    for axis in 0..D {
+        let [below, above] = tile.around(local, axis);
+        residual += stencil.face(axis, 0, local).f64() as f32 * below;
+        residual += stencil.face(axis, 1, local).f64() as f32 * above;
+    }
     let diagonal = own + level.low_rank.row_diagonal(row).f64() as f32;
     if diagonal > 0.0 {
         let dx = residual / diagonal;
-        tile.set(at, tile.get(at) + dx);
+        tile.set(local, tile.get(local) + dx);
         level.low_rank.push(row, dx, v);
     }
 }
@@ -329,28 +372,31 @@ fn relax_cells<T: Real, const D: usize>(
     colour: usize,
 ) {
     match stencil {
-        Stencil::Uniform { kappa } => relax_rows(&Uniform::<f32, D>(kappa.f64() as f32), tile, b, colour),
+        Stencil::Uniform { kappa } => relax_rows(&Uniform(kappa.f64() as f32), tile, b, colour),
+        Stencil::Mask(mask) if mask.plain => relax_rows(&Plain(mask), tile, b, colour),
         Stencil::Mask(mask) => relax_rows(&**mask, tile, b, colour),
         Stencil::General(general) => relax_rows(&**general, tile, b, colour),
     }
 }
 
 #[inline(always)]
-fn relax_rows<C: Coefficients<f32>, const D: usize>(
+fn relax_rows<C: Coefficients<f32, D>, const D: usize>(
     coefficients: &C,
     tile: &mut Tile<f32, D>,
     b: &[f32],
     colour: usize,
 ) {
-    const TURN: [[f32; 8]; 2] = [[1., 0., 1., 0., 1., 0., 1., 0.], [0., 1., 0., 1., 0., 1., 0., 1.]];
-    for row in 0..rows::<D>() {
-        let around = neighbour_sum(coefficients, tile, row);
-        let (b, inverse) = (row_of(b, 8 * row), coefficients.inverse_diagonal(row));
-        let turn = &TURN[(colour + row + row / 8) % 2];
-        let x = tile.row_mut(row_at::<D>(row));
+    // All bits of the lanes whose turn it is: a select that is certain to stay in vector registers.
+    const EVEN: Row<u32> = [!0, 0, !0, 0, !0, 0, !0, 0];
+    const ODD: Row<u32> = [0, !0, 0, !0, 0, !0, 0, !0];
+    for (row, b) in b.chunks_exact(8).enumerate() {
+        let around = coefficients.around(tile, row);
+        let inverse = coefficients.inverse_diagonal(row);
+        let turn = if (colour + row + row / 8).is_multiple_of(2) { &EVEN } else { &ODD };
+        let x = tile.row_mut(line_of::<D>(row));
         for i in 0..8 {
             let relaxed = (b[i] + around[i]) * inverse[i];
-            x[i] = if turn[i] == 1.0 { relaxed } else { x[i] };
+            x[i] = f32::from_bits((relaxed.to_bits() & turn[i]) | (x[i].to_bits() & !turn[i]));
         }
     }
 }

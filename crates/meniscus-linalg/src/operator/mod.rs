@@ -1,7 +1,8 @@
 //! The operator: a stencil on grid cells, extra unknowns, and low-rank terms, in one sum.
 //!
 //! Vectors hold one value for every slot of the active blocks, block after block, and then one for
-//! every extra unknown. Slots that are not unknowns have a zero row.
+//! every extra unknown. Slots that are not unknowns have a zero row, and hold zero in every vector that
+//! the operator is applied to.
 
 mod extras;
 mod low_rank;
@@ -17,11 +18,11 @@ pub use extras::ExtraUnknown;
 pub(crate) use extras::{Coupling, Edge, Extras};
 pub use low_rank::LowRankTerm;
 pub(crate) use low_rank::{Factor, LowRank};
-pub(crate) use stencil::{Coefficients, Stencil, Uniform, coordinate};
+pub(crate) use stencil::{Coefficients, Plain, Stencil, Uniform, coordinate};
 pub use stencil::{Patch, face_len, lower_face, upper_face};
-pub(crate) use tile::{STRIDE, Tile, cell_at, row_at};
+pub(crate) use tile::{Tile, line_of};
 
-use crate::real::{Real, Row, row_of, row_of_mut, rows, simd};
+use crate::real::{Real, row_of, rows, simd};
 
 /// Blocks that one task works through: large enough to hide the cost of a task.
 pub(crate) const TASK_BLOCKS: usize = 8;
@@ -130,7 +131,7 @@ impl<const D: usize> Operator<D> {
         self.level.unknowns()
     }
 
-    /// y = A x; returns x · y.
+    /// y = A x; returns x · y. Slots that are not unknowns must hold 0 in `x`.
     pub fn apply(&self, x: &[f64], y: &mut [f64]) -> f64 {
         self.level.apply(x, y)
     }
@@ -212,7 +213,32 @@ impl<T: Real, const D: usize> Level<T, D> {
                 (patch.compress(weights), anchors)
             })
             .unzip();
-        Self { blocks, stencils, anchors, couplings, extras, low_rank }
+        let mut level = Self { blocks, stencils, anchors, couplings, extras, low_rank };
+        level.mark_plain();
+        level
+    }
+
+    /// Finds the masks that are plain.
+    fn mark_plain(&mut self) {
+        let is_plain = |block: usize, stencil: &Stencil<T, D>| {
+            (0..block_len::<D>()).filter(|&local| stencil.diagonal(local) != T::ZERO).all(|local| {
+                (0..D).all(|axis| {
+                    (0..2).all(|side| {
+                        let closed = stencil.face(axis, side, local) == T::ZERO;
+                        let other = || self.across(block, local, axis, side);
+                        !closed || other().is_none_or(|other| self.diagonal(other) == 0.0)
+                    })
+                })
+            })
+        };
+        let plain: Vec<bool> = (self.stencils.par_iter().enumerate())
+            .map(|(block, stencil)| matches!(stencil, Stencil::Mask(_)) && is_plain(block, stencil))
+            .collect();
+        for (stencil, plain) in self.stencils.iter_mut().zip(plain) {
+            if let Stencil::Mask(mask) = stencil {
+                mask.plain = plain;
+            }
+        }
     }
 
     pub(crate) fn slots(&self) -> usize {
@@ -246,6 +272,18 @@ impl<T: Real, const D: usize> Level<T, D> {
         (0..self.blocks.len()).into_par_iter().map(in_block).sum::<usize>()
             + low_rank_only
             + self.extras.len()
+    }
+
+    /// Sets the slots that are not unknowns to 0.
+    pub(crate) fn clear_known(&self, x: &mut [f64]) {
+        let n = block_len::<D>();
+        x[..self.slots()].par_chunks_mut(n).enumerate().for_each(|(block, x)| {
+            if !matches!(self.stencils[block], Stencil::Uniform { .. }) {
+                (0..n)
+                    .filter(|local| self.diagonal(block * n + local) == 0.0)
+                    .for_each(|local| x[local] = 0.0);
+            }
+        });
     }
 
     /// The unknowns with a zero row where `b` is not zero.
@@ -331,7 +369,7 @@ impl<T: Real, const D: usize> Level<T, D> {
         self.product(block, tile, x, v, y);
         let mut lanes = [V::ZERO; 8];
         for row in 0..rows::<D>() {
-            let (x, y) = (tile.row(row_at::<D>(row)), row_of(y, 8 * row));
+            let (x, y) = (tile.row(line_of::<D>(row)), row_of(y, 8 * row));
             for i in 0..8 {
                 lanes[i] += x[i] * y[i];
             }
@@ -343,7 +381,8 @@ impl<T: Real, const D: usize> Level<T, D> {
     #[inline(always)]
     pub(crate) fn product<V: Real>(&self, block: usize, tile: &Tile<V, D>, x: &[V], v: &[V], y: &mut [V]) {
         match &self.stencils[block] {
-            Stencil::Uniform { kappa } => product_rows(&Uniform::<V, D>(V::of(kappa.f64())), tile, y),
+            Stencil::Uniform { kappa } => product_rows(&Uniform(V::of(kappa.f64())), tile, y),
+            Stencil::Mask(mask) if mask.plain => product_rows(&Plain(mask), tile, y),
             Stencil::Mask(mask) => product_rows(&**mask, tile, y),
             Stencil::General(general) => product_rows(&**general, tile, y),
         }
@@ -436,37 +475,16 @@ impl<T: Real, const D: usize> Level<T, D> {
 }
 
 #[inline(always)]
-fn product_rows<V: Real, C: Coefficients<V>, const D: usize>(
+fn product_rows<V: Real, C: Coefficients<V, D>, const D: usize>(
     coefficients: &C,
     tile: &Tile<V, D>,
     y: &mut [V],
 ) {
-    for row in 0..rows::<D>() {
-        let at = row_at::<D>(row);
-        let (x, diagonal) = (tile.row(at), coefficients.diagonal(row));
-        let around = neighbour_sum(coefficients, tile, row);
-        *row_of_mut(y, 8 * row) = std::array::from_fn(
-            #[inline(always)]
-            |i| diagonal[i] * x[i] - around[i],
-        );
-    }
-}
-
-/// The sum of w x over the neighbours of the cells of a row.
-#[inline(always)]
-pub(crate) fn neighbour_sum<V: Real, C: Coefficients<V>, const D: usize>(
-    coefficients: &C,
-    tile: &Tile<V, D>,
-    row: usize,
-) -> Row<V> {
-    let at = row_at::<D>(row);
-    let mut sum = [V::ZERO; 8];
-    for axis in 0..D {
-        let (lower, upper) = (coefficients.lower(axis, row), coefficients.upper(axis, row));
-        let (below, above) = (tile.row(at - STRIDE[axis]), tile.row(at + STRIDE[axis]));
+    for (row, y) in y.chunks_exact_mut(8).enumerate() {
+        let (x, diagonal) = (tile.row(line_of::<D>(row)), coefficients.diagonal(row));
+        let around = coefficients.around(tile, row);
         for i in 0..8 {
-            sum[i] += lower[i] * below[i] + upper[i] * above[i];
+            y[i] = if diagonal[i] > V::ZERO { diagonal[i] * x[i] - around[i] } else { V::ZERO };
         }
     }
-    sum
 }

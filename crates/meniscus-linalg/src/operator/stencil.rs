@@ -2,7 +2,8 @@
 
 use meniscus_core::grid::{BLOCK_EDGE, block_len, cell_in_block};
 
-use crate::real::{Real, Row, row_of, rows};
+use super::tile::{LINE_STEP, Tile, line_of};
+use crate::real::{Real, Row, row_from, row_of, rows};
 
 /// The distance between the lower and the upper face of a cell in a block's face array.
 const FACE_STRIDE: [usize; 3] = [1, 8, 64];
@@ -120,6 +121,7 @@ impl<const D: usize> Patch<D> {
             kappa: kappa_t,
             open: (0..block_len::<D>()).map(open).collect(),
             degree: diagonal.iter().map(|&d| (d / kappa) as u8).collect(),
+            plain: false,
         }))
     }
 }
@@ -142,6 +144,8 @@ pub(crate) struct Mask<T, const D: usize> {
     open: Box<[u8]>,
     /// The diagonal in units of `kappa`.
     degree: Box<[u8]>,
+    /// Whether every closed face leads to a cell that is not an unknown.
+    pub(crate) plain: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -151,25 +155,22 @@ pub(crate) struct General<T, const D: usize> {
 }
 
 /// The coefficients of a block, row by row, in the precision V of the vectors they are applied to.
-pub(crate) trait Coefficients<V: Real> {
-    fn lower(&self, axis: usize, row: usize) -> Row<V>;
-    fn upper(&self, axis: usize, row: usize) -> Row<V>;
+pub(crate) trait Coefficients<V: Real, const D: usize> {
+    /// The sum of w x over the neighbours of the cells of a row; anything where the diagonal is 0.
+    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V>;
     fn diagonal(&self, row: usize) -> Row<V>;
     /// 1 / diagonal, and 0 where the diagonal is 0.
     fn inverse_diagonal(&self, row: usize) -> Row<V>;
 }
 
+/// All weights are the same.
 #[derive(Clone, Copy)]
-pub(crate) struct Uniform<V, const D: usize>(pub V);
+pub(crate) struct Uniform<V>(pub V);
 
-impl<V: Real, const D: usize> Coefficients<V> for Uniform<V, D> {
+impl<V: Real, const D: usize> Coefficients<V, D> for Uniform<V> {
     #[inline(always)]
-    fn lower(&self, _: usize, _: usize) -> Row<V> {
-        [self.0; 8]
-    }
-    #[inline(always)]
-    fn upper(&self, _: usize, _: usize) -> Row<V> {
-        [self.0; 8]
+    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V> {
+        plain_sum(self.0, tile, row)
     }
     #[inline(always)]
     fn diagonal(&self, _: usize) -> Row<V> {
@@ -181,57 +182,130 @@ impl<V: Real, const D: usize> Coefficients<V> for Uniform<V, D> {
     }
 }
 
+/// kappa times the sum of all neighbours.
+#[inline(always)]
+fn plain_sum<V: Real, const D: usize>(kappa: V, tile: &Tile<V, D>, row: usize) -> Row<V> {
+    let line = line_of::<D>(row);
+    let (mut sum, after) = (tile.row_before(line), tile.row_after(line));
+    for i in 0..8 {
+        sum[i] += after[i];
+    }
+    for step in &LINE_STEP[1..D] {
+        let (below, above) = (tile.row(line - step), tile.row(line + step));
+        for i in 0..8 {
+            sum[i] += below[i] + above[i];
+        }
+    }
+    row_from(|i| kappa * sum[i])
+}
+
+/// The sum of w x over all neighbours, with the weights of the lower and the upper faces.
+#[inline(always)]
+fn weighted_sum<V: Real, const D: usize>(
+    tile: &Tile<V, D>,
+    row: usize,
+    weights: impl Fn(usize, usize) -> Row<V>,
+) -> Row<V> {
+    let line = line_of::<D>(row);
+    let mut sum = [V::ZERO; 8];
+    for axis in 0..D {
+        let (lower, upper) = (weights(axis, 0), weights(axis, 1));
+        let step = LINE_STEP[axis];
+        let (below, above) = if axis == 0 {
+            (tile.row_before(line), tile.row_after(line))
+        } else {
+            (tile.row(line - step), tile.row(line + step))
+        };
+        for i in 0..8 {
+            sum[i] += lower[i] * below[i] + upper[i] * above[i];
+        }
+    }
+    sum
+}
+
+/// A [`Mask`] whose closed faces all lead to cells that are not unknowns. Those hold zero, so the faces
+/// need no weights.
+pub(crate) struct Plain<'a, T, const D: usize>(pub &'a Mask<T, D>);
+
+impl<T: Real, V: Real, const D: usize> Coefficients<V, D> for Plain<'_, T, D> {
+    #[inline(always)]
+    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V> {
+        plain_sum(V::of(self.0.kappa.f64()), tile, row)
+    }
+    #[inline(always)]
+    fn diagonal(&self, row: usize) -> Row<V> {
+        self.0.diagonal_row(row)
+    }
+    #[inline(always)]
+    fn inverse_diagonal(&self, row: usize) -> Row<V> {
+        inverse(self.0.diagonal_row(row))
+    }
+}
+
 impl<T: Real, const D: usize> Mask<T, D> {
     #[inline(always)]
     fn weights<V: Real>(&self, bit: usize, row: usize) -> Row<V> {
         let open = row_of(&self.open, 8 * row);
         let kappa = V::of(self.kappa.f64());
-        open.map(|bits| if (bits >> bit) & 1 == 1 { kappa } else { V::ZERO })
+        row_from(|i| V::from_byte((open[i] >> bit) & 1) * kappa)
     }
-}
 
-impl<T: Real, V: Real, const D: usize> Coefficients<V> for Mask<T, D> {
     #[inline(always)]
-    fn lower(&self, axis: usize, row: usize) -> Row<V> {
-        self.weights(2 * axis, row)
-    }
-    #[inline(always)]
-    fn upper(&self, axis: usize, row: usize) -> Row<V> {
-        self.weights(2 * axis + 1, row)
-    }
-    #[inline(always)]
-    fn diagonal(&self, row: usize) -> Row<V> {
+    fn diagonal_row<V: Real>(&self, row: usize) -> Row<V> {
         let kappa = V::of(self.kappa.f64());
-        row_of(&self.degree, 8 * row).map(|d| V::of(f64::from(d)) * kappa)
-    }
-    #[inline(always)]
-    fn inverse_diagonal(&self, row: usize) -> Row<V> {
-        inverse(<Self as Coefficients<V>>::diagonal(self, row))
+        let degree = row_of(&self.degree, 8 * row);
+        row_from(|i| V::from_byte(degree[i]) * kappa)
     }
 }
 
-impl<T: Real, V: Real, const D: usize> Coefficients<V> for General<T, D> {
+impl<T: Real, V: Real, const D: usize> Coefficients<V, D> for Mask<T, D> {
     #[inline(always)]
-    fn lower(&self, axis: usize, row: usize) -> Row<V> {
-        row_of(&self.faces[axis], face_row::<D>(axis, row)).map(|w| V::of(w.f64()))
-    }
-    #[inline(always)]
-    fn upper(&self, axis: usize, row: usize) -> Row<V> {
-        row_of(&self.faces[axis], face_row::<D>(axis, row) + FACE_STRIDE[axis]).map(|w| V::of(w.f64()))
+    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V> {
+        weighted_sum(
+            tile,
+            row,
+            #[inline(always)]
+            |axis, side| self.weights(2 * axis + side, row),
+        )
     }
     #[inline(always)]
     fn diagonal(&self, row: usize) -> Row<V> {
-        row_of(&self.diagonal, 8 * row).map(|d| V::of(d.f64()))
+        self.diagonal_row(row)
     }
     #[inline(always)]
     fn inverse_diagonal(&self, row: usize) -> Row<V> {
-        inverse(<Self as Coefficients<V>>::diagonal(self, row))
+        inverse(self.diagonal_row(row))
+    }
+}
+
+impl<T: Real, V: Real, const D: usize> Coefficients<V, D> for General<T, D> {
+    #[inline(always)]
+    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V> {
+        weighted_sum(
+            tile,
+            row,
+            #[inline(always)]
+            |axis, side| {
+                let weights = row_of(&self.faces[axis], face_row::<D>(axis, row) + side * FACE_STRIDE[axis]);
+                row_from(|i| V::of(weights[i].f64()))
+            },
+        )
+    }
+    #[inline(always)]
+    fn diagonal(&self, row: usize) -> Row<V> {
+        let diagonal = row_of(&self.diagonal, 8 * row);
+        row_from(|i| V::of(diagonal[i].f64()))
+    }
+    #[inline(always)]
+    fn inverse_diagonal(&self, row: usize) -> Row<V> {
+        inverse(<Self as Coefficients<V, D>>::diagonal(self, row))
     }
 }
 
 #[inline(always)]
 fn inverse<V: Real>(diagonal: Row<V>) -> Row<V> {
-    diagonal.map(|d| if d > V::ZERO { V::ONE / d } else { V::ZERO })
+    // Dividing by infinity instead of choosing afterwards keeps the division in vector registers.
+    row_from(|i| V::ONE / if diagonal[i] > V::ZERO { diagonal[i] } else { V::INFINITY })
 }
 
 impl<T: Real, const D: usize> Stencil<T, D> {
@@ -260,6 +334,22 @@ impl<T: Real, const D: usize> Stencil<T, D> {
             Self::Uniform { kappa } => *kappa * T::of(2.0 * D as f64),
             Self::Mask(mask) => mask.kappa * T::of(f64::from(mask.degree[local])),
             Self::General(general) => general.diagonal[local],
+        }
+    }
+
+    /// Which cells of a row have a non-zero diagonal.
+    #[inline(always)]
+    pub(crate) fn unknown_row(&self, row: usize) -> Row<bool> {
+        match self {
+            Self::Uniform { .. } => [true; 8],
+            Self::Mask(mask) => {
+                let degree = row_of(&mask.degree, 8 * row);
+                row_from(|i| degree[i] > 0)
+            }
+            Self::General(general) => {
+                let diagonal = row_of(&general.diagonal, 8 * row);
+                row_from(|i| diagonal[i] > T::ZERO)
+            }
         }
     }
 

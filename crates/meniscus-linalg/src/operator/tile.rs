@@ -4,64 +4,92 @@ use meniscus_core::grid::Blocks;
 
 use crate::real::{Real, Row, row_of, row_of_mut, rows};
 
-/// Values between two rows of a tile: a row of eight cells with a halo cell at either end lies within
-/// one aligned run of sixteen.
-const PITCH: usize = 16;
-const LEFT_PAD: usize = 4;
-const CAPACITY: usize = PITCH * 10 * 10;
+/// Where the cells of a row begin within a line of sixteen values; a halo cell lies at either end.
+const FIRST: usize = 4;
+const LINES: usize = 100;
 
-/// The distance in a tile between a cell and its neighbour along each axis.
-pub(crate) const STRIDE: [usize; 3] = [1, PITCH, PITCH * 10];
+/// The distance in lines between a row and the next along y and z.
+pub(crate) const LINE_STEP: [usize; 3] = [0, 1, 10];
 
 /// A block of 8^D values and the layer of cells across its faces (not across edges and corners).
+/// Lines have a fixed length, so that the rows within them are found without a check.
 pub(crate) struct Tile<V, const D: usize> {
-    values: [V; CAPACITY],
+    lines: [[V; 16]; LINES],
 }
 
-/// The position in a tile of the first cell of a block's row.
+/// The line of a block's row.
 #[inline(always)]
-pub(crate) fn row_at<const D: usize>(row: usize) -> usize {
-    let (y, z) = (row % 8, row / 8);
-    let plane = if D == 3 { STRIDE[2] * (z + 1) } else { 0 };
-    plane + PITCH * (y + 1) + LEFT_PAD
-}
-
-/// The position in a tile of a block's cell.
-#[inline(always)]
-pub(crate) fn cell_at<const D: usize>(local: usize) -> usize {
-    row_at::<D>(local / 8) + local % 8
+pub(crate) fn line_of<const D: usize>(row: usize) -> usize {
+    let (y, z) = (row & 7, row >> 3 & 7);
+    if D == 3 { 10 * (z + 1) + y + 1 } else { y + 1 }
 }
 
 impl<V: Real, const D: usize> Tile<V, D> {
     pub(crate) fn new() -> Self {
-        Self { values: [V::ZERO; CAPACITY] }
+        Self { lines: [[V::ZERO; 16]; LINES] }
+    }
+
+    /// The cells of a line.
+    #[inline(always)]
+    pub(crate) fn row(&self, line: usize) -> Row<V> {
+        self.shifted::<FIRST>(line)
+    }
+
+    /// The lower neighbours along x of the cells of a line.
+    #[inline(always)]
+    pub(crate) fn row_before(&self, line: usize) -> Row<V> {
+        self.shifted::<{ FIRST - 1 }>(line)
+    }
+
+    /// The upper neighbours along x of the cells of a line.
+    #[inline(always)]
+    pub(crate) fn row_after(&self, line: usize) -> Row<V> {
+        self.shifted::<{ FIRST + 1 }>(line)
     }
 
     #[inline(always)]
-    pub(crate) fn row(&self, at: usize) -> &Row<V> {
-        row_of(&self.values, at)
+    fn shifted<const FROM: usize>(&self, line: usize) -> Row<V> {
+        *row_of(&self.lines[line], FROM)
     }
 
     #[inline(always)]
-    pub(crate) fn row_mut(&mut self, at: usize) -> &mut Row<V> {
-        row_of_mut(&mut self.values, at)
+    pub(crate) fn row_mut(&mut self, line: usize) -> &mut Row<V> {
+        row_of_mut(&mut self.lines[line], FIRST)
+    }
+
+    /// The value of a block's cell.
+    #[inline(always)]
+    pub(crate) fn get(&self, local: usize) -> V {
+        self.lines[line_of::<D>(local >> 3)][FIRST + (local & 7)]
     }
 
     #[inline(always)]
-    pub(crate) fn get(&self, at: usize) -> V {
-        self.values[at]
+    pub(crate) fn set(&mut self, local: usize, value: V) {
+        self.lines[line_of::<D>(local >> 3)][FIRST + (local & 7)] = value;
     }
 
+    /// The values of a block's cell's neighbours along `axis`, the lower first.
     #[inline(always)]
-    pub(crate) fn set(&mut self, at: usize, value: V) {
-        self.values[at] = value;
+    pub(crate) fn around(&self, local: usize, axis: usize) -> [V; 2] {
+        let (line, at) = (line_of::<D>(local >> 3), FIRST + (local & 7));
+        if axis == 0 {
+            [self.lines[line][at - 1], self.lines[line][at + 1]]
+        } else {
+            [self.lines[line - LINE_STEP[axis]][at], self.lines[line + LINE_STEP[axis]][at]]
+        }
+    }
+
+    /// Makes the tile zero, halo included.
+    #[inline(always)]
+    pub(crate) fn clear(&mut self) {
+        self.lines = [[V::ZERO; 16]; LINES];
     }
 
     /// Loads a block's own values.
     #[inline(always)]
     pub(crate) fn load(&mut self, own: &[V]) {
         for row in 0..rows::<D>() {
-            *self.row_mut(row_at::<D>(row)) = *row_of(own, 8 * row);
+            *self.row_mut(line_of::<D>(row)) = *row_of(own, 8 * row);
         }
     }
 
@@ -69,7 +97,7 @@ impl<V: Real, const D: usize> Tile<V, D> {
     #[inline(always)]
     pub(crate) fn store(&self, own: &mut [V]) {
         for row in 0..rows::<D>() {
-            *row_of_mut(own, 8 * row) = *self.row(row_at::<D>(row));
+            *row_of_mut(own, 8 * row) = self.row(line_of::<D>(row));
         }
     }
 
@@ -92,10 +120,18 @@ impl<V: Real, const D: usize> Tile<V, D> {
 
     #[inline(always)]
     fn load_end(&mut self, side: usize, other: Option<&[V]>) {
-        let (from, to) = if side == 0 { (7, row_at::<D>(0) - 1) } else { (0, row_at::<D>(0) + 8) };
-        for row in 0..rows::<D>() {
-            let at = to + row_at::<D>(row) - row_at::<D>(0);
-            self.values[at] = other.map_or(V::ZERO, |o| o[8 * row + from]);
+        let (from, to) = if side == 0 { (7, FIRST - 1) } else { (0, FIRST + 8) };
+        match other {
+            Some(other) => {
+                for (row, values) in other.chunks_exact(8).enumerate() {
+                    self.lines[line_of::<D>(row)][to] = values[from];
+                }
+            }
+            None => {
+                for row in 0..rows::<D>() {
+                    self.lines[line_of::<D>(row)][to] = V::ZERO;
+                }
+            }
         }
     }
 
@@ -104,11 +140,10 @@ impl<V: Real, const D: usize> Tile<V, D> {
         // Rows of the layer: the coordinate along `axis` is fixed, the other (3D) runs.
         let (fixed, running) = if axis == 1 { (1, 8) } else { (8, 1) };
         for k in 0..if D == 3 { 8 } else { 1 } {
-            let near = fixed * (7 * side) + running * k;
+            let near = line_of::<D>(fixed * (7 * side) + running * k);
             let far = fixed * (7 * (1 - side)) + running * k;
-            let at =
-                if side == 0 { row_at::<D>(near) - STRIDE[axis] } else { row_at::<D>(near) + STRIDE[axis] };
-            *self.row_mut(at) = other.map_or([V::ZERO; 8], |o| *row_of(o, 8 * far));
+            let line = if side == 0 { near - LINE_STEP[axis] } else { near + LINE_STEP[axis] };
+            *self.row_mut(line) = other.map_or([V::ZERO; 8], |o| *row_of(o, 8 * far));
         }
     }
 }
