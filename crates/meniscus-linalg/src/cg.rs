@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use crate::multigrid::Multigrid;
-use crate::operator::Operator;
+use crate::multigrid::{Multigrid, Vectors};
+use crate::operator::{Operator, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
 use crate::real::{Real, simd};
 
@@ -80,17 +80,39 @@ pub enum SolveError {
     NotFinite,
 }
 
+/// The vectors of a solve. One that is handed from solver to solver saves the system from giving out the
+/// same memory again and again.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    residual: Vec<f64>,
+    direction: Vec<f64>,
+    product: Vec<f64>,
+    pub(crate) cycle: Vectors,
+}
+
 /// An operator with its multigrid hierarchy, ready to solve.
 pub struct Solver<const D: usize> {
     operator: Operator<D>,
     multigrid: Multigrid<D>,
+    workspace: Workspace,
 }
 
 impl<const D: usize> Solver<D> {
     /// Builds the hierarchy.
     pub fn new(operator: Operator<D>) -> Self {
+        Self::with_workspace(operator, Workspace::default())
+    }
+
+    /// Builds the hierarchy, to work in memory that an earlier solver used.
+    pub fn with_workspace(operator: Operator<D>, mut workspace: Workspace) -> Self {
         let multigrid = rayon::scope(|_| Multigrid::new(&operator.level));
-        Self { operator, multigrid }
+        workspace.cycle.fit(&operator.level);
+        Self { operator, multigrid, workspace }
+    }
+
+    /// The memory, for the next solver.
+    pub fn into_workspace(self) -> Workspace {
+        self.workspace
     }
 
     /// The operator.
@@ -103,13 +125,24 @@ impl<const D: usize> Solver<D> {
         self.multigrid.sizes(&self.operator.level)
     }
 
+    /// |b - A x| / |b|, computed afresh.
+    pub fn relative_residual(&mut self, b: &[f64], x: &[f64]) -> f64 {
+        let chunk = TASK_BLOCKS * block_len::<D>();
+        let Workspace { product: q, .. } = &mut self.workspace;
+        q.resize(b.len(), 0.0);
+        self.operator.apply(x, q);
+        each_chunk(q, b, |q, b| *q = b - *q);
+        (dot(q, q, chunk) / dot(b, b, chunk)).sqrt()
+    }
+
     /// z = B r with the preconditioner B, one V-cycle.
     pub fn precondition(&mut self, r: &[f64], z: &mut [f64]) {
-        for (b, r) in self.multigrid.input().iter_mut().zip(r) {
+        let vectors = &mut self.workspace.cycle;
+        for (b, r) in vectors.b.iter_mut().zip(r) {
             *b = *r as f32;
         }
-        rayon::scope(|_| self.multigrid.cycle(&self.operator.level, &mut Profile::default()));
-        for (z, x) in z.iter_mut().zip(self.multigrid.output()) {
+        rayon::scope(|_| self.multigrid.cycle(&self.operator.level, vectors, &mut Profile::default()));
+        for (z, x) in z.iter_mut().zip(&vectors.x) {
             *z = f64::from(*x);
         }
     }
@@ -126,53 +159,53 @@ impl<const D: usize> Solver<D> {
     }
 
     fn iterate(&mut self, b: &[f64], x: &mut [f64], params: &SolveParams) -> Result<SolveInfo, SolveError> {
-        let n = b.len();
-        let chunk = 16 * block_len::<D>();
-        if !dot(b, b, chunk).is_finite() || !dot(x, x, chunk).is_finite() {
+        let chunk = TASK_BLOCKS * block_len::<D>();
+        let (square_b, square_x) = (dot(b, b, chunk), dot(x, x, chunk));
+        if !square_b.is_finite() || !square_x.is_finite() {
             return Err(SolveError::NotFinite);
         }
-        let (b, sealed) = self.compatible(b);
-        let norm_b = dot(&b, &b, chunk).sqrt();
+        let (b, sealed) = self.compatible(b, square_b.sqrt());
+        let norm_b = if sealed.is_empty() { square_b } else { dot(&b, &b, chunk) }.sqrt();
         if norm_b == 0.0 {
             x.fill(0.0);
+            let history = vec![0.0];
             return Ok(SolveInfo {
                 iterations: 0,
                 relative_residual: 0.0,
-                history: vec![0.0],
+                history,
                 sealed,
                 profile: Profile::default(),
             });
         }
-        self.operator.level.clear_known(x);
-        let mut q = vec![0.0; n];
-        self.operator.apply(x, &mut q);
-        let mut r: Vec<f64> = b.as_ref().par_iter().zip(&q).map(|(b, q)| b - q).collect();
-        let mut p = vec![0.0; n];
-        let mut history = vec![dot(&r, &r, chunk).sqrt() / norm_b];
+        let Workspace { residual: r, direction: p, product: q, cycle } = &mut self.workspace;
+        [&mut *r, &mut *p, &mut *q].into_iter().for_each(|vector| vector.resize(b.len(), 0.0));
+        each_chunk(r, &b, |r, b| *r = b);
+        if square_x > 0.0 {
+            self.operator.level.clear_known(x);
+            self.operator.apply(x, q);
+            each_chunk(r, q, |r, q| *r -= q);
+        }
+        each_chunk(&mut cycle.b, r, |b, r| *b = r as f32);
+        let mut history = vec![dot(r, r, chunk).sqrt() / norm_b];
         let (mut rho, mut profile) = (0.0, Profile::default());
-        self.multigrid.input().par_iter_mut().zip(&r).for_each(|(b, r)| *b = *r as f32);
         while *history.last().expect("never empty") > params.tolerance {
             if history.len() > params.max_iterations {
                 return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
             }
-            self.multigrid.cycle(&self.operator.level, &mut profile);
-            let z = self.multigrid.output();
+            self.multigrid.cycle(&self.operator.level, cycle, &mut profile);
             profile.time(Kernel::Direction, || {
-                let rho_new = dot(&r, z, chunk);
-                let beta = if rho == 0.0 { 0.0 } else { rho_new / rho };
+                let rho_new = dot(r, &cycle.x, chunk);
+                if history.len() == 1 {
+                    each_chunk(p, &cycle.x, |p, z| *p = f64::from(z));
+                } else {
+                    let beta = rho_new / rho;
+                    each_chunk(p, &cycle.x, |p, z| *p = f64::from(z) + beta * *p);
+                }
                 rho = rho_new;
-                p.par_chunks_mut(chunk).zip(z.par_chunks(chunk)).for_each(|(p, z)| {
-                    simd(|| {
-                        for (p, z) in p.iter_mut().zip(z) {
-                            *p = f64::from(*z) + beta * *p;
-                        }
-                    });
-                });
             });
-            let curvature = profile.time(Kernel::Product, || self.operator.apply(&p, &mut q));
-            let square = profile.time(Kernel::Update, || {
-                update(x, &mut r, self.multigrid.input(), &p, &q, rho / curvature, chunk)
-            });
+            let curvature = profile.time(Kernel::Product, || self.operator.apply(p, q));
+            let square =
+                profile.time(Kernel::Update, || update(x, r, &mut cycle.b, p, q, rho / curvature, chunk));
             history.push(square.sqrt() / norm_b);
         }
         let relative_residual = *history.last().expect("never empty");
@@ -181,10 +214,8 @@ impl<const D: usize> Solver<D> {
     }
 
     /// The right-hand side without what no solution can produce.
-    fn compatible<'a>(&self, b: &'a [f64]) -> (Cow<'a, [f64]>, Vec<Sealed>) {
+    fn compatible<'a>(&self, b: &'a [f64], norm: f64) -> (Cow<'a, [f64]>, Vec<Sealed>) {
         let (mut b, mut sealed) = (Cow::Borrowed(b), Vec::new());
-        let norm = b.par_chunks(1 << 16).map(|c| c.iter().map(|b| b * b).sum::<f64>()).collect::<Vec<_>>();
-        let norm = norm.iter().sum::<f64>().sqrt();
         for i in self.operator.level.zero_rows_with(&b) {
             sealed.push(Sealed { first: i, unknowns: 1, imbalance: b[i].abs() / norm });
             b.to_mut()[i] = 0.0;
@@ -222,24 +253,47 @@ fn update(
         .zip(p.par_chunks(chunk))
         .zip(q.par_chunks(chunk))
         .map(|((((x, r), b), p), q)| {
-            simd(|| {
-                for (x, p) in x.iter_mut().zip(p) {
-                    *x += alpha * p;
-                }
-                for ((r, q), b) in r.iter_mut().zip(q).zip(b) {
-                    *r -= alpha * q;
-                    *b = *r as f32;
-                }
-                lane_dot(r, r)
-            })
+            simd(
+                #[inline(always)]
+                || {
+                    for (x, p) in x.iter_mut().zip(p) {
+                        *x += alpha * p;
+                    }
+                    for ((r, q), b) in r.iter_mut().zip(q).zip(b) {
+                        *r -= alpha * q;
+                        *b = *r as f32;
+                    }
+                    lane_dot(r, r)
+                },
+            )
         })
         .collect();
     parts.iter().sum()
 }
 
+/// Calls `f` with every entry of `a` and the entry of `b` at the same place.
+fn each_chunk<A: Send, B: Copy + Sync>(a: &mut [A], b: &[B], f: impl Fn(&mut A, B) + Sync) {
+    const CHUNK: usize = 1 << 13;
+    a.par_chunks_mut(CHUNK).zip(b.par_chunks(CHUNK)).for_each(|(a, b)| {
+        simd(
+            #[inline(always)]
+            || {
+                for (a, b) in a.iter_mut().zip(b) {
+                    f(a, *b);
+                }
+            },
+        );
+    });
+}
+
 /// The inner product, summed in an order that does not depend on the number of threads.
 fn dot<V: Real>(a: &[f64], b: &[V], chunk: usize) -> f64 {
-    let part = |(a, b): (&[f64], &[V])| simd(|| lane_dot(a, b));
+    let part = |(a, b): (&[f64], &[V])| {
+        simd(
+            #[inline(always)]
+            || lane_dot(a, b),
+        )
+    };
     a.par_chunks(chunk).zip(b.par_chunks(chunk)).map(part).collect::<Vec<_>>().iter().sum()
 }
 

@@ -11,7 +11,7 @@ mod operator;
 mod profile;
 mod real;
 
-pub use cg::{Sealed, SolveError, SolveInfo, SolveParams, Solver};
+pub use cg::{Sealed, SolveError, SolveInfo, SolveParams, Solver, Workspace};
 pub use operator::{
     AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face,
 };

@@ -143,6 +143,12 @@ impl PoissonSystem {
     /// The operator of the system.
     pub fn operator(&self) -> Result<Operator<3>, AssembleError> {
         let fill = |block: usize, patch: &mut Patch<3>| {
+            let coord = self.blocks.coord(block);
+            if self.labels.is_surrounded_by_own(coord)
+                && self.labels.uniform_block(coord) == Some(label::LIQUID)
+            {
+                return patch.fill_faces(1.0);
+            }
             let labels = self.labels.padded_block(self.blocks.coord(block), label::SOLID);
             fill_patch(&labels, patch);
         };

@@ -80,6 +80,20 @@ impl<const D: usize> Labels<D> {
         }
     }
 
+    /// Whether a block and the blocks across its faces all hold the same single label.
+    pub fn is_surrounded_by_own(&self, coord: [usize; D]) -> bool {
+        let Some(label) = self.uniform_block(coord) else { return false };
+        (0..D).all(|axis| {
+            let (mut below, mut above) = (coord, coord);
+            above[axis] += 1;
+            let in_domain = coord[axis] > 0 && (above[axis] + 1) * BLOCK_EDGE <= self.cells[axis];
+            in_domain && {
+                below[axis] -= 1;
+                self.uniform_block(below) == Some(label) && self.uniform_block(above) == Some(label)
+            }
+        })
+    }
+
     /// The labels of a block and of the layer of cells across its faces, in a box of 10^D cells with x
     /// fastest, whose first cell is one below the block's; `outside` beyond the domain. The box's edges
     /// and corners are not filled.

@@ -180,6 +180,16 @@ fn group_of<const D: usize>(local: usize) -> usize {
     local_index::<D>(cell_in_block::<D>(local).map(|c| c & !1))
 }
 
+/// The lowest cell of every group of a block.
+pub(crate) fn groups<const D: usize>() -> impl Iterator<Item = usize> {
+    (0..1usize << (2 * D)).map(|g| (0..D).map(|a| (g >> (2 * a) & 3) << (3 * a + 1)).sum())
+}
+
+/// The cells of a group, counted from its lowest.
+pub(crate) fn corners<const D: usize>() -> impl Iterator<Item = usize> {
+    (0..1usize << D).map(|corner| (0..D).map(|a| (corner >> a & 1) << (3 * a)).sum())
+}
+
 /// Whether an extra unknown has a neighbour or is touched by a low-rank term.
 fn is_linked_extra<T: Real, const D: usize>(level: &Level<T, D>, extra: usize) -> bool {
     !level.extras.edges(extra).is_empty() || level.low_rank.find_row(level.slots() + extra).is_some()
@@ -206,13 +216,44 @@ fn split_block<T: Real, const D: usize>(fine: &Level<T, D>, block: usize, placed
     }
     let linked = linked_cells(fine, block);
     let mut group = Group::default();
-    for base in (0..block_len::<D>()).filter(|&local| group_of::<D>(local) == local) {
+    for base in groups::<D>() {
+        if placed.is_empty() && is_whole(stencil, base, &linked) {
+            continue;
+        }
         let extras = placed.iter().filter(|p| p.0 as usize == base).map(|p| p.1);
         group.gather(fine, block, base, &linked, extras);
         group.assign(base as u16, &mut split);
     }
     split.cells.sort_unstable_by_key(|c| c.0);
     split
+}
+
+/// Whether the unknowns of a group are all connected to each other, so that it needs no closer look: a
+/// flood of the group's cells held in the bits of a byte.
+fn is_whole<T: Real, const D: usize>(stencil: &Stencil<T, D>, base: usize, linked: &[bool]) -> bool {
+    if let Stencil::Mask(mask) = stencil
+        && mask.plain
+        && corners::<D>().all(|offset| mask.degree[base + offset] > 0)
+    {
+        return true;
+    }
+    let (mut members, mut above) = (0u8, [0u8; D]);
+    for (corner, offset) in corners::<D>().enumerate() {
+        let local = base + offset;
+        members |= u8::from(linked[local] || stencil.diagonal(local) != T::ZERO) << corner;
+        for axis in (0..D).filter(|a| corner >> a & 1 == 0) {
+            above[axis] |= u8::from(stencil.face(axis, 1, local) != T::ZERO) << corner;
+        }
+    }
+    let mut flood = members & members.wrapping_neg();
+    loop {
+        let grown = (0..D).fold(flood, |f, a| f | (f & above[a]) << (1 << a) | (f >> (1 << a)) & above[a]);
+        if grown == flood {
+            // A single cell may be an unknown without neighbours.
+            return flood == members && members.count_ones() != 1;
+        }
+        flood = grown;
+    }
 }
 
 /// The members of one group of 2^D cells, and which of them are connected.
@@ -240,8 +281,7 @@ impl Group {
         self.extras.clear();
         self.alone_cells.clear();
         self.alone_extras.clear();
-        for corner in 0..1 << D {
-            let local = base + (0..D).map(|a| (corner >> a & 1) << (3 * a)).sum::<usize>();
+        for local in corners::<D>().map(|offset| base + offset) {
             if linked[local] || stencil.has_neighbours(local) {
                 self.cells.push(local as u16);
             } else if stencil.diagonal(local) != T::ZERO {

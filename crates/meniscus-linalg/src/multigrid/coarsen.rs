@@ -7,7 +7,7 @@
 
 use meniscus_core::grid::block_len;
 
-use super::aggregate::{Aggregation, coarse_local};
+use super::aggregate::{Aggregation, coarse_local, corners, groups};
 use crate::operator::{Edge, Extras, Factor, Level, LowRank, Patch, Stencil, coordinate};
 use crate::real::Real;
 
@@ -158,32 +158,67 @@ fn fill_from_children<T: Real, const D: usize>(
     block: usize,
     patch: &mut Patch<D>,
 ) {
+    if let Some(kappa) = uniform_children(fine, aggregation, block) {
+        return patch.fill_faces(STIFFNESS * kappa * f64::from(1u32 << (D - 1)));
+    }
     for octant in 0..1 << D {
         let Some(child) = aggregation.children[block][octant].map(|c| c as usize) else { continue };
-        let stencil = &fine.stencils[child];
         let clean = is_clean(fine, aggregation, child);
-        let whole = matches!(stencil, Stencil::Uniform { .. }) && clean;
         for axis in 0..D {
-            for local in 0..block_len::<D>() {
-                let c = coordinate(axis, local);
-                let top = c == 7 && octant >> axis & 1 == 1;
-                if c % 2 == 1 && !top {
-                    continue;
-                }
-                let side = usize::from(top);
-                let weight = stencil.face(axis, side, local);
-                if weight != T::ZERO
-                    && (whole || clean || joins_regular(fine, aggregation, child, local, axis, side))
-                {
-                    let coarse = coarse_local::<D>(octant, local);
-                    patch.add_face(axis, side, coarse, STIFFNESS * weight.f64());
-                }
-            }
+            add_faces(fine, aggregation, child, octant, axis, clean, patch);
         }
         for &(local, anchor) in &fine.anchors[child] {
             if clean || aggregation.is_regular(child, local as usize) {
                 patch.anchors[coarse_local::<D>(octant, local as usize)] += STIFFNESS * anchor.f64();
             }
+        }
+    }
+}
+
+/// The one weight below a coarse block, if there is one: the block is then uniform too.
+fn uniform_children<T: Real, const D: usize>(
+    fine: &Level<T, D>,
+    aggregation: &Aggregation<D>,
+    block: usize,
+) -> Option<f64> {
+    let kappa_of = |child: Option<u32>| match fine.stencils[child? as usize] {
+        Stencil::Uniform { kappa } if is_clean(fine, aggregation, child? as usize) => Some(kappa.f64()),
+        _ => None,
+    };
+    let children = &aggregation.children[block][..1 << D];
+    let first = kappa_of(children[0])?;
+    children[1..].iter().all(|&child| kappa_of(child) == Some(first)).then_some(first)
+}
+
+/// Adds the faces of a child along one axis that lie on faces of coarse cells: the lower ones of its cells
+/// with an even coordinate, and at the top of the coarse block the uppermost.
+fn add_faces<T: Real, const D: usize>(
+    fine: &Level<T, D>,
+    aggregation: &Aggregation<D>,
+    child: usize,
+    octant: usize,
+    axis: usize,
+    clean: bool,
+    patch: &mut Patch<D>,
+) {
+    let stencil = &fine.stencils[child];
+    let is_top = octant >> axis & 1 == 1;
+    let joins = |local, side| clean || joins_regular(fine, aggregation, child, local, axis, side);
+    // The other coordinates of the fine faces that a coarse one covers.
+    let covered: Vec<usize> = corners::<D>().filter(|&offset| coordinate(axis, offset) == 0).collect();
+    for group in groups::<D>() {
+        let sum = |side: usize| -> f64 {
+            if let (Stencil::Uniform { kappa }, true) = (stencil, clean) {
+                return kappa.f64() * covered.len() as f64;
+            }
+            let first = group + side * (1 << (3 * axis));
+            let open = covered.iter().map(|offset| first + offset).filter(|&local| joins(local, side));
+            open.map(|local| stencil.face(axis, side, local).f64()).sum()
+        };
+        let coarse = coarse_local::<D>(octant, group);
+        patch.add_face(axis, 0, coarse, STIFFNESS * sum(0));
+        if is_top && coordinate(axis, group) == 6 {
+            patch.add_face(axis, 1, coarse, STIFFNESS * sum(1));
         }
     }
 }

@@ -9,14 +9,15 @@ mod smooth;
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use crate::operator::{Level, TASK_BLOCKS, Tile};
+use crate::operator::{Level, Scratch, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
 use crate::real::{Real, simd};
 use aggregate::{Aggregation, coarse_local};
 use coarsest::Coarsest;
 use nullspace::Labels;
 pub(crate) use nullspace::NullSpace;
-use smooth::{Direction, Schedule, Vectors, sweep, sweep_from_zero};
+pub(crate) use smooth::Vectors;
+use smooth::{Direction, Schedule, sweep, sweep_from_zero};
 
 /// Coarsening ends at this many unknowns.
 const COARSEST: usize = 100;
@@ -33,7 +34,6 @@ struct CoarseLevel<const D: usize> {
 /// The hierarchy of an operator, without the operator itself.
 pub(crate) struct Multigrid<const D: usize> {
     schedule: Schedule,
-    vectors: Vectors,
     aggregations: Vec<Aggregation<D>>,
     coarse: Vec<CoarseLevel<D>>,
     coarsest: Coarsest,
@@ -56,19 +56,13 @@ impl<const D: usize> Multigrid<D> {
             }
             unknowns = fewer;
             let schedule = Schedule::new(&level);
-            let vectors = Vectors::new(&level);
+            let mut vectors = Vectors::default();
+            vectors.fit(&level);
             aggregations.push(aggregation);
             coarse.push(CoarseLevel { level, collapsed, schedule, vectors });
         }
         let (null_space, coarsest) = bottom(finest, &aggregations, &coarse);
-        Self {
-            schedule: Schedule::new(finest),
-            vectors: Vectors::new(finest),
-            aggregations,
-            coarse,
-            coarsest,
-            null_space,
-        }
+        Self { schedule: Schedule::new(finest), aggregations, coarse, coarsest, null_space }
     }
 
     /// The null space of the finest operator.
@@ -76,29 +70,19 @@ impl<const D: usize> Multigrid<D> {
         &self.null_space
     }
 
-    /// The residual to be preconditioned, to be written before [`Multigrid::cycle`].
-    pub(crate) fn input(&mut self) -> &mut [f32] {
-        &mut self.vectors.b
-    }
-
-    /// The preconditioned residual, after [`Multigrid::cycle`].
-    pub(crate) fn output(&self) -> &[f32] {
-        &self.vectors.x
-    }
-
-    /// One V-cycle from zero.
-    pub(crate) fn cycle(&mut self, finest: &Level<f64, D>, profile: &mut Profile) {
+    /// One V-cycle from zero: x from b.
+    pub(crate) fn cycle(&mut self, finest: &Level<f64, D>, vectors: &mut Vectors, profile: &mut Profile) {
         let depth = self.coarse.len();
         if depth == 0 {
-            self.vectors.clear();
-            self.coarsest.solve(&self.vectors.b, &mut self.vectors.x);
+            vectors.clear();
+            self.coarsest.solve(&vectors.b, &mut vectors.x);
             return;
         }
-        let Self { schedule, vectors, aggregations, coarse, .. } = self;
+        let Self { schedule, aggregations, coarse, .. } = self;
         profile.time(Kernel::SmoothDown, || sweep_from_zero(finest, schedule, vectors));
         profile.time(Kernel::Restrict, || restrict(finest, vectors, &aggregations[0], &mut coarse[0]));
         profile.time(Kernel::Coarse, || self.coarse_cycle());
-        let Self { schedule, vectors, aggregations, coarse, .. } = self;
+        let Self { schedule, aggregations, coarse, .. } = self;
         profile.time(Kernel::SmoothUp, || {
             ascend(finest, schedule, vectors, &aggregations[0], &coarse[0].vectors)
         });
@@ -158,8 +142,11 @@ fn next_level<T: Real, const D: usize>(fine: &Level<T, D>) -> (Aggregation<D>, L
 }
 
 impl Vectors {
-    fn new<T: Real, const D: usize>(level: &Level<T, D>) -> Self {
-        Self { x: vec![0.0; level.len()], b: vec![0.0; level.len()], v: vec![0.0; level.low_rank.dofs()] }
+    /// Makes room for the unknowns of a level.
+    pub(crate) fn fit<T: Real, const D: usize>(&mut self, level: &Level<T, D>) {
+        self.x.resize(level.len(), 0.0);
+        self.b.resize(level.len(), 0.0);
+        self.v.resize(level.low_rank.dofs(), 0.0);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -212,17 +199,14 @@ fn restrict_residual<T: Real, const D: usize>(
                 || {
                     sums.fill(0.0);
                     let mut aside = Vec::new();
-                    let mut tile = Tile::new();
+                    let mut scratch = Scratch::new();
                     let mut residual = [0.0; 512];
                     for octant in 0..1 << D {
                         let Some(block) = aggregation.children[coarse][octant].map(|c| c as usize) else {
                             continue;
                         };
                         let residual = &mut residual[..n];
-                        let values_of = |other: usize| &x[other * n..(other + 1) * n];
-                        tile.load(values_of(block));
-                        tile.load_halo(&level.blocks, block, values_of);
-                        level.product(block, &tile, x, v, residual);
+                        level.product(block, x, v, &mut scratch, residual);
                         for (r, b) in residual.iter_mut().zip(&b[block * n..(block + 1) * n]) {
                             *r = b - *r;
                         }
@@ -273,33 +257,36 @@ fn prolong<T: Real, const D: usize>(
     let n = block_len::<D>();
     let (cells, extras) = vectors.x.split_at_mut(level.slots());
     cells.par_chunks_mut(n * TASK_BLOCKS).enumerate().for_each(|(task, chunk)| {
-        simd(|| {
-            for (i, own) in chunk.chunks_exact_mut(n).enumerate() {
-                let block = task * TASK_BLOCKS + i;
-                let (parent, octant) = aggregation.parent(block);
-                let above = &coarse.x[parent * n..(parent + 1) * n];
-                let stencil = &level.stencils[block];
-                for &(local, target) in &aggregation.irregular[block] {
-                    // What the loop below adds is taken away first.
-                    let wrong = above[coarse_local::<D>(octant, local as usize)];
-                    own[local as usize] += target.map_or(0.0, |t| coarse.x[t as usize]) - wrong;
-                }
-                for (row, own) in own.chunks_exact_mut(8).enumerate() {
-                    let first = coarse_local::<D>(octant, 8 * row);
-                    let unknown = stencil.unknown_row(row);
-                    for i in 0..8 {
-                        own[i] += if unknown[i] { above[first + i / 2] } else { 0.0 };
+        simd(
+            #[inline(always)]
+            || {
+                for (i, own) in chunk.chunks_exact_mut(n).enumerate() {
+                    let block = task * TASK_BLOCKS + i;
+                    let (parent, octant) = aggregation.parent(block);
+                    let above = &coarse.x[parent * n..(parent + 1) * n];
+                    let stencil = &level.stencils[block];
+                    for &(local, target) in &aggregation.irregular[block] {
+                        // What the loop below adds is taken away first.
+                        let wrong = above[coarse_local::<D>(octant, local as usize)];
+                        own[local as usize] += target.map_or(0.0, |t| coarse.x[t as usize]) - wrong;
+                    }
+                    for (row, own) in own.chunks_exact_mut(8).enumerate() {
+                        let first = coarse_local::<D>(octant, 8 * row);
+                        let unknown = stencil.unknown_row(row);
+                        for i in 0..8 {
+                            own[i] += if unknown[i] { above[first + i / 2] } else { 0.0 };
+                        }
+                    }
+                    // Cells that only low-rank terms hold.
+                    for row in level.low_rank.rows_in(block * n..(block + 1) * n) {
+                        let local = level.low_rank.row_unknown(row) % n;
+                        if stencil.diagonal(local) == T::ZERO {
+                            own[local] += above[coarse_local::<D>(octant, local)];
+                        }
                     }
                 }
-                // Cells that only low-rank terms hold.
-                for row in level.low_rank.rows_in(block * n..(block + 1) * n) {
-                    let local = level.low_rank.row_unknown(row) % n;
-                    if stencil.diagonal(local) == T::ZERO {
-                        own[local] += above[coarse_local::<D>(octant, local)];
-                    }
-                }
-            }
-        });
+            },
+        );
     });
     for (x, target) in extras.iter_mut().zip(&aggregation.extras) {
         *x += target.map_or(0.0, |t| coarse.x[t as usize]);

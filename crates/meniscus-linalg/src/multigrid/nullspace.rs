@@ -86,8 +86,10 @@ impl Labels {
         for &i in collapsed {
             self.labels[i] = self.fresh();
         }
-        let mut labels = vec![NONE; fine.len()];
+        // Without sealed components there is nothing to carry.
+        let mut labels = Vec::new();
         if self.count > 0 {
+            labels.resize(fine.len(), NONE);
             for (i, label) in labels.iter_mut().enumerate() {
                 if fine.diagonal(i) > 0.0 {
                     *label = aggregation.target(fine.slots(), i).map_or(NONE, |t| self.labels[t]);

@@ -10,8 +10,8 @@
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use crate::operator::{Coefficients, Level, Plain, Stencil, TASK_BLOCKS, Tile, Uniform, line_of};
-use crate::real::{Real, Row, simd};
+use crate::operator::{Expanded, LANES, Level, Planes, Scratch, TASK_BLOCKS, Tile, lane, planes, spread};
+use crate::real::{Real, simd};
 
 /// Rounds of relaxation in one visit to a block.
 const ROUNDS: usize = 2;
@@ -172,8 +172,8 @@ fn relax_colour<T: Real, const D: usize>(
             simd(
                 #[inline(always)]
                 || {
-                    let mut tile = Tile::new();
-                    let mut rhs = [0.0; 512];
+                    let (mut scratch, mut rhs) = (Scratch::new(), [[0.0; LANES]; 8]);
+                    let Scratch { tile, coefficients } = &mut scratch;
                     for (i, (own, b)) in chunk.chunks_exact_mut(n).zip(b.chunks_exact(n)).enumerate() {
                         let block = first + task * TASK_BLOCKS + i;
                         if schedule.is_touched(block) {
@@ -186,8 +186,9 @@ fn relax_colour<T: Real, const D: usize>(
                         if start != Start::AllZero {
                             tile.load_halo(blocks, block, |other| &others[(other - first_other) * n..][..n]);
                         }
-                        let b = coupled_rhs(level, block, b, |extra| extras[extra - slots], &mut rhs);
-                        relax_tile(&level.stencils[block], &mut tile, b, start.direction());
+                        load_rhs(level, block, b, |extra| extras[extra - slots], &mut rhs);
+                        coefficients.load_inverse(&level.stencils[block]);
+                        relax_tile(coefficients, tile, &rhs, start.direction());
                         tile.store(own);
                     }
                 },
@@ -196,24 +197,22 @@ fn relax_colour<T: Real, const D: usize>(
     );
 }
 
-/// A block's right-hand side with the known part of its couplings to extra unknowns added.
+/// A block's right-hand side, with the known part of its couplings to extra unknowns added.
 #[inline(always)]
-fn coupled_rhs<'a, T: Real, const D: usize>(
+fn load_rhs<T: Real, const D: usize>(
     level: &Level<T, D>,
     block: usize,
-    b: &'a [f32],
+    b: &[f32],
     value_of: impl Fn(usize) -> f32,
-    buffer: &'a mut [f32; 512],
-) -> &'a [f32] {
-    if level.couplings[block].is_empty() {
-        return b;
+    rhs: &mut Planes<f32>,
+) {
+    for (plane, b) in b.chunks_exact(64).enumerate() {
+        spread(b, &mut rhs[plane]);
     }
-    let rhs = &mut buffer[..b.len()];
-    rhs.copy_from_slice(b);
     for c in &level.couplings[block] {
-        rhs[c.local as usize] += c.weight.f64() as f32 * value_of(c.extra as usize);
+        let local = c.local as usize;
+        rhs[local >> 6][lane(local)] += c.weight.f64() as f32 * value_of(c.extra as usize);
     }
-    rhs
 }
 
 /// Visits the blocks of one group. They share nothing, so each is computed from the same x and v and
@@ -227,21 +226,21 @@ fn relax_group<T: Real, const D: usize>(
     let n = block_len::<D>();
     let Vectors { x, b, v } = vectors;
     if group.len() < TASK_BLOCKS {
-        let mut tile = Tile::new();
+        let mut scratch = Scratch::new();
         for &block in group {
-            relax_touched(level, x, b, v, block as usize, &mut tile, direction);
-            tile.store(&mut x[block as usize * n..(block as usize + 1) * n]);
+            relax_touched(level, x, b, v, block as usize, &mut scratch, direction);
+            scratch.tile.store(&mut x[block as usize * n..(block as usize + 1) * n]);
         }
         return;
     }
     let visited: Vec<(Vec<f32>, Vec<(usize, f32)>)> = group
         .par_iter()
         .map_init(
-            || (Tile::new(), v.clone()),
-            |(tile, v), &block| {
-                relax_touched(level, x, b, v, block as usize, tile, direction);
+            || (Scratch::new(), v.clone()),
+            |(scratch, v), &block| {
+                relax_touched(level, x, b, v, block as usize, scratch, direction);
                 let mut own = vec![0.0; n];
-                tile.store(&mut own);
+                scratch.tile.store(&mut own);
                 let dofs = level.low_rank.dofs_in(block as usize * n..(block as usize + 1) * n);
                 (own, dofs.into_iter().map(|dof| (dof, v[dof])).collect())
             },
@@ -262,33 +261,30 @@ fn relax_touched<T: Real, const D: usize>(
     b: &[f32],
     v: &mut [f32],
     block: usize,
-    tile: &mut Tile<f32, D>,
+    scratch: &mut Scratch<f32, D>,
     direction: Direction,
 ) {
     let n = block_len::<D>();
-    let (stencil, low_rank) = (&level.stencils[block], &level.low_rank);
-    let touched = low_rank.rows_in(block * n..(block + 1) * n);
+    let Scratch { tile, coefficients } = scratch;
+    let touched = level.low_rank.rows_in(block * n..(block + 1) * n);
     simd(
         #[inline(always)]
         || {
             let values_of = |other: usize| &x[other * n..(other + 1) * n];
             tile.load(values_of(block));
             tile.load_halo(&level.blocks, block, values_of);
-            let mut buffer = [0.0; 512];
-            let b = &b[block * n..(block + 1) * n];
-            let b = coupled_rhs(level, block, b, |extra| x[extra], &mut buffer);
+            let mut rhs = [[0.0; LANES]; 8];
+            load_rhs(level, block, &b[block * n..(block + 1) * n], |extra| x[extra], &mut rhs);
+            coefficients.load_inverse(&level.stencils[block]);
             for _ in 0..ROUNDS {
                 match direction {
                     Direction::Forward => {
-                        relax_untouched_cells(level, tile, block, b, [0, 1]);
-                        touched.clone().for_each(|row| relax_touched_cell(level, tile, stencil, b, v, row));
+                        relax_untouched_cells(level, coefficients, tile, block, &rhs, [0, 1]);
+                        touched.clone().for_each(|row| relax_touched_cell(level, tile, &rhs, v, row));
                     }
                     Direction::Backward => {
-                        touched
-                            .clone()
-                            .rev()
-                            .for_each(|row| relax_touched_cell(level, tile, stencil, b, v, row));
-                        relax_untouched_cells(level, tile, block, b, [1, 0]);
+                        touched.clone().rev().for_each(|row| relax_touched_cell(level, tile, &rhs, v, row));
+                        relax_untouched_cells(level, coefficients, tile, block, &rhs, [1, 0]);
                     }
                 }
             }
@@ -301,9 +297,10 @@ fn relax_touched<T: Real, const D: usize>(
 #[inline(always)]
 fn relax_untouched_cells<T: Real, const D: usize>(
     level: &Level<T, D>,
+    coefficients: &Expanded<f32, D>,
     tile: &mut Tile<f32, D>,
     block: usize,
-    b: &[f32],
+    rhs: &Planes<f32>,
     colours: [usize; 2],
 ) {
     let n = block_len::<D>();
@@ -314,7 +311,7 @@ fn relax_untouched_cells<T: Real, const D: usize>(
         *kept = tile.get(at(row));
     }
     for colour in colours {
-        relax_cells(&level.stencils[block], tile, b, colour);
+        relax_cells(coefficients, tile, rhs, colour);
         for (kept, row) in kept.iter().zip(touched.clone()) {
             tile.set(at(row), *kept);
         }
@@ -326,14 +323,14 @@ fn relax_untouched_cells<T: Real, const D: usize>(
 fn relax_touched_cell<T: Real, const D: usize>(
     level: &Level<T, D>,
     tile: &mut Tile<f32, D>,
-    stencil: &Stencil<T, D>,
-    b: &[f32],
+    rhs: &Planes<f32>,
     v: &mut [f32],
     row: usize,
 ) {
-    let local = level.low_rank.row_unknown(row) % block_len::<D>();
+    let unknown = level.low_rank.row_unknown(row);
+    let (stencil, local) = (&level.stencils[unknown / block_len::<D>()], unknown % block_len::<D>());
     let own = stencil.diagonal(local).f64() as f32;
-    let mut residual = b[local] - own * tile.get(local) - level.low_rank.force(row, v);
+    let mut residual = rhs[local >> 6][lane(local)] - own * tile.get(local) - level.low_rank.force(row, v);
     for axis in 0..D {
         let [below, above] = tile.around(local, axis);
         residual += stencil.face(axis, 0, local).f64() as f32 * below;
@@ -349,57 +346,52 @@ fn relax_touched_cell<T: Real, const D: usize>(
 
 /// Relaxes all cells of a tile.
 #[inline(always)]
-fn relax_tile<T: Real, const D: usize>(
-    stencil: &Stencil<T, D>,
+fn relax_tile<const D: usize>(
+    coefficients: &Expanded<f32, D>,
     tile: &mut Tile<f32, D>,
-    b: &[f32],
+    rhs: &Planes<f32>,
     direction: Direction,
 ) {
     for _ in 0..ROUNDS {
         for half in 0..2 {
             let colour = if direction == Direction::Forward { half } else { 1 - half };
-            relax_cells(stencil, tile, b, colour);
+            relax_cells(coefficients, tile, rhs, colour);
         }
     }
 }
 
-/// Relaxes the cells of one colour of a tile: colour 0 has an even sum of coordinates.
+/// Relaxes the cells of one colour of a tile: colour 0 has an even sum of coordinates. The diagonal of
+/// the coefficients is inverted.
 #[inline(always)]
-fn relax_cells<T: Real, const D: usize>(
-    stencil: &Stencil<T, D>,
+fn relax_cells<const D: usize>(
+    coefficients: &Expanded<f32, D>,
     tile: &mut Tile<f32, D>,
-    b: &[f32],
+    rhs: &Planes<f32>,
     colour: usize,
 ) {
-    match stencil {
-        Stencil::Uniform { kappa } => relax_rows(&Uniform(kappa.f64() as f32), tile, b, colour),
-        Stencil::Mask(mask) if mask.plain => relax_rows(&Plain(mask), tile, b, colour),
-        Stencil::Mask(mask) => relax_rows(&**mask, tile, b, colour),
-        Stencil::General(general) => relax_rows(&**general, tile, b, colour),
-    }
-}
-
-#[inline(always)]
-fn relax_rows<C: Coefficients<f32, D>, const D: usize>(
-    coefficients: &C,
-    tile: &mut Tile<f32, D>,
-    b: &[f32],
-    colour: usize,
-) {
-    // All bits of the lanes whose turn it is: a select that is certain to stay in vector registers.
-    const EVEN: Row<u32> = [!0, 0, !0, 0, !0, 0, !0, 0];
-    const ODD: Row<u32> = [0, !0, 0, !0, 0, !0, 0, !0];
-    for (row, b) in b.chunks_exact(8).enumerate() {
-        let around = coefficients.around(tile, row);
-        let inverse = coefficients.inverse_diagonal(row);
-        let turn = if (colour + row + row / 8).is_multiple_of(2) { &EVEN } else { &ODD };
-        let x = tile.row_mut(line_of::<D>(row));
-        for i in 0..8 {
+    let mut around = [0.0; LANES];
+    for plane in 0..planes::<D>() {
+        coefficients.around(tile, plane, &mut around);
+        let (b, inverse, turn) = (&rhs[plane], coefficients.diagonal(plane), &TURNS[(colour + plane) % 2]);
+        let x = tile.plane_mut(plane);
+        for i in 0..LANES {
             let relaxed = (b[i] + around[i]) * inverse[i];
-            x[i] = f32::from_bits((relaxed.to_bits() & turn[i]) | (x[i].to_bits() & !turn[i]));
+            x[i] = if turn[i] > 0.0 { relaxed } else { x[i] };
         }
     }
 }
+
+/// By colour: 1 for the cells of a plane of that colour, 0 for the others and for the halo.
+const TURNS: [[f32; LANES]; 2] = {
+    let mut turns = [[0.0; LANES]; 2];
+    let mut cell = 0;
+    while cell < 64 {
+        let (x, y) = (cell % 8, cell / 8);
+        turns[(x + y) % 2][10 * y + x] = 1.0;
+        cell += 1;
+    }
+    turns
+};
 
 fn relax_extra<T: Real, const D: usize>(level: &Level<T, D>, vectors: &mut Vectors, extra: usize) {
     let i = level.slots() + extra;

@@ -4,6 +4,7 @@
 //! every extra unknown. Slots that are not unknowns have a zero row, and hold zero in every vector that
 //! the operator is applied to.
 
+mod expand;
 mod extras;
 mod low_rank;
 mod stencil;
@@ -14,18 +15,19 @@ use std::sync::Arc;
 use meniscus_core::grid::{Blocks, block_len};
 use rayon::prelude::*;
 
+pub(crate) use expand::Expanded;
 pub use extras::ExtraUnknown;
 pub(crate) use extras::{Coupling, Edge, Extras};
 pub use low_rank::LowRankTerm;
 pub(crate) use low_rank::{Factor, LowRank};
-pub(crate) use stencil::{Coefficients, Plain, Stencil, Uniform, coordinate};
+pub(crate) use stencil::{Mask, Stencil, coordinate};
 pub use stencil::{Patch, face_len, lower_face, upper_face};
-pub(crate) use tile::{Tile, line_of};
+pub(crate) use tile::{LANES, Planes, Tile, gather, lane, planes, spread};
 
-use crate::real::{Real, row_of, rows, simd};
+use crate::real::{Real, simd};
 
 /// Blocks that one task works through: large enough to hide the cost of a task.
-pub(crate) const TASK_BLOCKS: usize = 8;
+pub(crate) const TASK_BLOCKS: usize = 16;
 
 /// A symmetric positive semi-definite operator of three kinds of terms:
 /// a stencil with a coefficient for every face of the grid, extra unknowns coupled to many cells, and
@@ -206,10 +208,8 @@ impl<T: Real, const D: usize> Level<T, D> {
                 patch.clear();
                 fill(block, patch);
                 let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight.f64()));
-                let anchors = (0..block_len::<D>())
-                    .filter(|&local| patch.anchors[local] != 0.0)
-                    .map(|local| (local as u16, T::of(patch.anchors[local])))
-                    .collect();
+                let anchored = patch.anchors.iter().enumerate().filter(|(_, a)| **a != 0.0);
+                let anchors = anchored.map(|(local, &a)| (local as u16, T::of(a))).collect();
                 (patch.compress(weights), anchors)
             })
             .unzip();
@@ -220,19 +220,20 @@ impl<T: Real, const D: usize> Level<T, D> {
 
     /// Finds the masks that are plain.
     fn mark_plain(&mut self) {
-        let is_plain = |block: usize, stencil: &Stencil<T, D>| {
-            (0..block_len::<D>()).filter(|&local| stencil.diagonal(local) != T::ZERO).all(|local| {
-                (0..D).all(|axis| {
-                    (0..2).all(|side| {
-                        let closed = stencil.face(axis, side, local) == T::ZERO;
-                        let other = || self.across(block, local, axis, side);
-                        !closed || other().is_none_or(|other| self.diagonal(other) == 0.0)
+        let all_open = (1u8 << (2 * D)) - 1;
+        let is_plain = |block: usize, mask: &Mask<T, D>| {
+            (0..block_len::<D>()).filter(|&local| mask.degree[local] > 0 && mask.open[local] != all_open).all(
+                |local| {
+                    let closed = |bit: &usize| mask.open[local] >> bit & 1 == 0;
+                    (0..2 * D).filter(closed).all(|bit| {
+                        let other = self.across(block, local, bit / 2, bit % 2);
+                        other.is_none_or(|other| self.diagonal(other) == 0.0)
                     })
-                })
-            })
+                },
+            )
         };
         let plain: Vec<bool> = (self.stencils.par_iter().enumerate())
-            .map(|(block, stencil)| matches!(stencil, Stencil::Mask(_)) && is_plain(block, stencil))
+            .map(|(block, stencil)| matches!(stencil, Stencil::Mask(mask) if is_plain(block, mask)))
             .collect();
         for (stencil, plain) in self.stencils.iter_mut().zip(plain) {
             if let Stencil::Mask(mask) = stencil {
@@ -261,17 +262,11 @@ impl<T: Real, const D: usize> Level<T, D> {
 
     pub(crate) fn unknowns(&self) -> usize {
         let n = block_len::<D>();
-        let in_block = |block: usize| match &self.stencils[block] {
-            Stencil::Uniform { .. } => n,
-            stencil => (0..n).filter(|&local| stencil.diagonal(local) > T::ZERO).count(),
-        };
         let low_rank_only = (0..self.low_rank.rows_in(0..self.len()).len())
             .map(|row| self.low_rank.row_unknown(row))
             .filter(|&i| i < self.slots() && self.stencils[i / n].diagonal(i % n) == T::ZERO)
             .count();
-        (0..self.blocks.len()).into_par_iter().map(in_block).sum::<usize>()
-            + low_rank_only
-            + self.extras.len()
+        self.stencils.par_iter().map(Stencil::unknowns).sum::<usize>() + low_rank_only + self.extras.len()
     }
 
     /// Sets the slots that are not unknowns to 0.
@@ -293,8 +288,9 @@ impl<T: Real, const D: usize> Level<T, D> {
             if matches!(self.stencils[block], Stencil::Uniform { .. }) {
                 return Vec::new();
             }
-            let zero = |i: &usize| b[*i] != 0.0 && self.diagonal(*i) == 0.0;
-            (block * n..(block + 1) * n).filter(zero).collect()
+            let known = |local: &usize| !self.stencils[block].unknown_row(local / 8)[local % 8];
+            let cells = (0..n).filter(|local| b[block * n + local] != 0.0).filter(known);
+            cells.map(|local| block * n + local).filter(|&i| self.diagonal(i) == 0.0).collect()
         };
         let mut rows = (0..self.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
         rows.extend((self.slots()..self.len()).filter(|&i| b[i] != 0.0 && self.diagonal(i) == 0.0));
@@ -302,21 +298,13 @@ impl<T: Real, const D: usize> Level<T, D> {
     }
 
     fn check_weights(&self) -> Result<(), AssembleError> {
-        self.stencils.par_iter().enumerate().try_for_each(|(block, stencil)| {
-            if matches!(stencil, Stencil::Uniform { kappa } if kappa.f64() > 0.0) {
-                return Ok(());
+        match self.stencils.par_iter().enumerate().find_map_first(|(b, s)| Some((b, s.bad_weight()?))) {
+            None => Ok(()),
+            Some((block, weight)) => {
+                let what = format!("a face or anchor of block {:?}", self.blocks.coord(block));
+                Err(AssembleError::BadWeight { what, weight })
             }
-            for local in 0..block_len::<D>() {
-                for axis in 0..D {
-                    for side in 0..2 {
-                        let what = || format!("a face of cell {local} of block {block} along axis {axis}");
-                        check_weight(stencil.face(axis, side, local).f64(), what)?;
-                    }
-                }
-                check_weight(stencil.diagonal(local).f64(), || format!("cell {local} of block {block}"))?;
-            }
-            Ok(())
-        })
+        }
     }
 
     /// y = A x; returns x · y.
@@ -331,10 +319,10 @@ impl<T: Real, const D: usize> Level<T, D> {
                 simd(
                     #[inline(always)]
                     || {
-                        let mut tile = Tile::new();
+                        let mut scratch = Scratch::new();
                         let mut sum = 0.0;
                         for (i, y) in chunk.chunks_exact_mut(n).enumerate() {
-                            sum += self.apply_block(task * TASK_BLOCKS + i, x, &v, &mut tile, y);
+                            sum += self.apply_block(task * TASK_BLOCKS + i, x, &v, &mut scratch, y);
                         }
                         sum
                     },
@@ -359,17 +347,13 @@ impl<T: Real, const D: usize> Level<T, D> {
         block: usize,
         x: &[V],
         v: &[V],
-        tile: &mut Tile<V, D>,
+        scratch: &mut Scratch<V, D>,
         y: &mut [V],
     ) -> f64 {
         let n = block_len::<D>();
-        let values_of = |b: usize| &x[b * n..(b + 1) * n];
-        tile.load(values_of(block));
-        tile.load_halo(&self.blocks, block, values_of);
-        self.product(block, tile, x, v, y);
+        self.product(block, x, v, scratch, y);
         let mut lanes = [V::ZERO; 8];
-        for row in 0..rows::<D>() {
-            let (x, y) = (tile.row(line_of::<D>(row)), row_of(y, 8 * row));
+        for (x, y) in x[block * n..(block + 1) * n].chunks_exact(8).zip(y.chunks_exact(8)) {
             for i in 0..8 {
                 lanes[i] += x[i] * y[i];
             }
@@ -377,21 +361,32 @@ impl<T: Real, const D: usize> Level<T, D> {
         lanes.iter().map(|lane| lane.f64()).sum()
     }
 
-    /// The product A x of one block, from a loaded tile; `x` for the extra unknowns, `v` = F x.
+    /// The product A x of one block; `v` = F x.
     #[inline(always)]
-    pub(crate) fn product<V: Real>(&self, block: usize, tile: &Tile<V, D>, x: &[V], v: &[V], y: &mut [V]) {
-        match &self.stencils[block] {
-            Stencil::Uniform { kappa } => product_rows(&Uniform(V::of(kappa.f64())), tile, y),
-            Stencil::Mask(mask) if mask.plain => product_rows(&Plain(mask), tile, y),
-            Stencil::Mask(mask) => product_rows(&**mask, tile, y),
-            Stencil::General(general) => product_rows(&**general, tile, y),
+    pub(crate) fn product<V: Real>(
+        &self,
+        block: usize,
+        x: &[V],
+        v: &[V],
+        scratch: &mut Scratch<V, D>,
+        y: &mut [V],
+    ) {
+        let n = block_len::<D>();
+        let Scratch { tile, coefficients } = scratch;
+        let values_of = |b: usize| &x[b * n..(b + 1) * n];
+        tile.load(values_of(block));
+        tile.load_halo(&self.blocks, block, values_of);
+        coefficients.load(&self.stencils[block]);
+        let mut product = [V::ZERO; LANES];
+        for (plane, y) in y.chunks_exact_mut(64).enumerate() {
+            coefficients.product(tile, plane, &mut product);
+            gather(&product, y);
         }
         for c in &self.couplings[block] {
             let y = &mut y[c.local as usize];
             *y = *y - V::of(c.weight.f64()) * x[c.extra as usize];
         }
         if !self.low_rank.is_empty() {
-            let n = block_len::<D>();
             for row in self.low_rank.rows_in(block * n..(block + 1) * n) {
                 y[self.low_rank.row_unknown(row) % n] += self.low_rank.force(row, v);
             }
@@ -474,17 +469,14 @@ impl<T: Real, const D: usize> Level<T, D> {
     }
 }
 
-#[inline(always)]
-fn product_rows<V: Real, C: Coefficients<V, D>, const D: usize>(
-    coefficients: &C,
-    tile: &Tile<V, D>,
-    y: &mut [V],
-) {
-    for (row, y) in y.chunks_exact_mut(8).enumerate() {
-        let (x, diagonal) = (tile.row(line_of::<D>(row)), coefficients.diagonal(row));
-        let around = coefficients.around(tile, row);
-        for i in 0..8 {
-            y[i] = if diagonal[i] > V::ZERO { diagonal[i] * x[i] - around[i] } else { V::ZERO };
-        }
+/// What a thread needs to work on a block.
+pub(crate) struct Scratch<V, const D: usize> {
+    pub(crate) tile: Tile<V, D>,
+    pub(crate) coefficients: Expanded<V, D>,
+}
+
+impl<V: Real, const D: usize> Scratch<V, D> {
+    pub(crate) fn new() -> Self {
+        Self { tile: Tile::new(), coefficients: Expanded::new() }
     }
 }

@@ -2,8 +2,7 @@
 
 use meniscus_core::grid::{BLOCK_EDGE, block_len, cell_in_block};
 
-use super::tile::{LINE_STEP, Tile, line_of};
-use crate::real::{Real, Row, row_from, row_of, rows};
+use crate::real::{Real, Row, row_from, row_of, rows, simd};
 
 /// The distance between the lower and the upper face of a cell in a block's face array.
 const FACE_STRIDE: [usize; 3] = [1, 8, 64];
@@ -45,9 +44,11 @@ pub fn upper_face<const D: usize>(axis: usize, local: usize) -> usize {
 #[derive(Clone, Debug)]
 pub struct Patch<const D: usize> {
     /// Coefficients by axis, indexed by [`lower_face`] and [`upper_face`].
-    pub faces: [Vec<f64>; D],
+    faces: [Vec<f64>; D],
     /// Anchors by cell.
     pub anchors: Vec<f64>,
+    /// Whether all faces are known to be the same.
+    alike: bool,
 }
 
 impl<const D: usize> Patch<D> {
@@ -55,10 +56,12 @@ impl<const D: usize> Patch<D> {
         Self {
             faces: std::array::from_fn(|_| vec![0.0; face_len::<D>()]),
             anchors: vec![0.0; block_len::<D>()],
+            alike: true,
         }
     }
 
     pub(crate) fn clear(&mut self) {
+        self.alike = true;
         self.faces.iter_mut().for_each(|f| f.fill(0.0));
         self.anchors.fill(0.0);
     }
@@ -66,63 +69,108 @@ impl<const D: usize> Patch<D> {
     /// Sets the coefficient of the lower (`side` 0) or upper (`side` 1) face of a cell along `axis`.
     #[inline]
     pub fn set_face(&mut self, axis: usize, side: usize, local: usize, weight: f64) {
+        self.alike = false;
         self.faces[axis][lower_face::<D>(axis, local) + side * FACE_STRIDE[axis]] = weight;
     }
 
     /// Adds to the coefficient of a face.
     #[inline]
     pub(crate) fn add_face(&mut self, axis: usize, side: usize, local: usize, weight: f64) {
+        self.alike = false;
         self.faces[axis][lower_face::<D>(axis, local) + side * FACE_STRIDE[axis]] += weight;
     }
 
+    /// Sets every face of the block, boundary layers included.
+    pub fn fill_faces(&mut self, weight: f64) {
+        self.faces.iter_mut().for_each(|f| f.fill(weight));
+        self.alike = true;
+    }
+
     /// The diagonal of each cell without what extra unknowns add.
-    fn diagonal(&self) -> Vec<f64> {
-        let mut diagonal = self.anchors.clone();
-        for row in 0..rows::<D>() {
+    #[inline(always)]
+    fn diagonal(&self, diagonal: &mut [f64]) {
+        diagonal.copy_from_slice(&self.anchors);
+        for (row, diagonal) in diagonal.chunks_exact_mut(8).enumerate() {
             for axis in 0..D {
                 let at = face_row::<D>(axis, row);
+                let lower = &self.faces[axis][at..at + 8];
+                let upper = &self.faces[axis][at + FACE_STRIDE[axis]..at + FACE_STRIDE[axis] + 8];
                 for i in 0..8 {
-                    diagonal[8 * row + i] +=
-                        self.faces[axis][at + i] + self.faces[axis][at + i + FACE_STRIDE[axis]];
+                    diagonal[i] += lower[i] + upper[i];
                 }
             }
         }
-        diagonal
     }
 
     /// The stored form: `couplings` are the weights by cell towards extra unknowns.
-    pub(crate) fn compress<T: Real>(&self, couplings: impl Iterator<Item = (usize, f64)>) -> Stencil<T, D> {
-        let mut diagonal = self.diagonal();
-        for (local, weight) in couplings {
+    pub(crate) fn compress<T: Real>(
+        &self,
+        mut couplings: impl ExactSizeIterator<Item = (usize, f64)>,
+    ) -> Stencil<T, D> {
+        let first = self.faces[0][0];
+        if self.alike && first != 0.0 && couplings.len() == 0 && self.anchors.iter().all(|&a| a == 0.0) {
+            return Stencil::Uniform { kappa: T::of(first) };
+        }
+        let mut buffer = [0.0; 512];
+        let diagonal = &mut buffer[..block_len::<D>()];
+        let kappa = self.faces.iter().flatten().copied().find(|&w| w != 0.0).unwrap_or(1.0);
+        simd(
+            #[inline(always)]
+            || self.diagonal(diagonal),
+        );
+        for (local, weight) in couplings.by_ref() {
             diagonal[local] += weight;
         }
-        let weights = || self.faces.iter().flatten().copied();
-        let kappa = weights().find(|&w| w != 0.0).unwrap_or(1.0);
-        let on_off = weights().all(|w| w == 0.0 || w == kappa);
-        let whole_degree = |d: f64| d / kappa == (d / kappa).round() && d / kappa <= 255.0;
-        if !on_off || !diagonal.iter().all(|&d| whole_degree(d)) {
+        // w (kappa - w) vanishes for w = 0 and w = kappa only: sums and minima vectorise.
+        let (mut between, mut least) = (0.0, kappa);
+        simd(
+            #[inline(always)]
+            || {
+                for faces in &self.faces {
+                    let (mut sums, mut minima) = ([0.0; 8], [kappa; 8]);
+                    for faces in faces.chunks_exact(8) {
+                        for i in 0..8 {
+                            let w = faces[i];
+                            sums[i] += (w * (kappa - w)).abs();
+                            minima[i] = if w < minima[i] { w } else { minima[i] };
+                        }
+                    }
+                    between += sums.iter().sum::<f64>();
+                    least = minima.iter().copied().fold(least, f64::min);
+                }
+            },
+        );
+        let on_off = between == 0.0;
+        let whole = on_off && diagonal.iter().all(|&d| f64::from((d / kappa) as u8) * kappa == d);
+        let all_on = on_off && least == kappa;
+        let full = all_on && diagonal.iter().all(|&d| d == 2.0 * D as f64 * kappa);
+        if !(on_off && whole) {
             return Stencil::General(Box::new(General {
                 faces: std::array::from_fn(|a| self.faces[a].iter().map(|&w| T::of(w)).collect()),
                 diagonal: diagonal.iter().map(|&d| T::of(d)).collect(),
             }));
         }
-        let kappa_t = T::of(kappa);
-        if weights().all(|w| w == kappa) && diagonal.iter().all(|&d| d == 2.0 * D as f64 * kappa) {
-            return Stencil::Uniform { kappa: kappa_t };
+        if all_on && full {
+            return Stencil::Uniform { kappa: T::of(kappa) };
         }
-        let open = |local: usize| {
-            let bit = |on: bool, at: usize| u8::from(on) << at;
-            (0..D).fold(0, |bits, a| {
-                bits | bit(self.faces[a][lower_face::<D>(a, local)] != 0.0, 2 * a)
-                    | bit(self.faces[a][upper_face::<D>(a, local)] != 0.0, 2 * a + 1)
-            })
-        };
-        Stencil::Mask(Box::new(Mask {
-            kappa: kappa_t,
-            open: (0..block_len::<D>()).map(open).collect(),
-            degree: diagonal.iter().map(|&d| (d / kappa) as u8).collect(),
-            plain: false,
-        }))
+        let mut open = vec![0; block_len::<D>()].into_boxed_slice();
+        simd(
+            #[inline(always)]
+            || {
+                for (row, open) in open.chunks_exact_mut(8).enumerate() {
+                    for axis in 0..D {
+                        for side in 0..2 {
+                            let at = face_row::<D>(axis, row) + side * FACE_STRIDE[axis];
+                            for (open, w) in open.iter_mut().zip(&self.faces[axis][at..at + 8]) {
+                                *open |= u8::from(*w != 0.0) << (2 * axis + side);
+                            }
+                        }
+                    }
+                }
+            },
+        );
+        let degree = diagonal.iter().map(|&d| (d / kappa) as u8).collect();
+        Stencil::Mask(Box::new(Mask { kappa: T::of(kappa), open, degree, plain: false }))
     }
 }
 
@@ -139,173 +187,32 @@ pub(crate) enum Stencil<T, const D: usize> {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Mask<T, const D: usize> {
-    kappa: T,
+    pub(crate) kappa: T,
     /// Bit 2a: the lower face along axis a is open; bit 2a+1: the upper.
-    open: Box<[u8]>,
+    pub(crate) open: Box<[u8]>,
     /// The diagonal in units of `kappa`.
-    degree: Box<[u8]>,
+    pub(crate) degree: Box<[u8]>,
     /// Whether every closed face leads to a cell that is not an unknown.
     pub(crate) plain: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct General<T, const D: usize> {
-    faces: [Box<[T]>; D],
-    diagonal: Box<[T]>,
+    pub(crate) faces: [Box<[T]>; D],
+    pub(crate) diagonal: Box<[T]>,
 }
 
-/// The coefficients of a block, row by row, in the precision V of the vectors they are applied to.
-pub(crate) trait Coefficients<V: Real, const D: usize> {
-    /// The sum of w x over the neighbours of the cells of a row; anything where the diagonal is 0.
-    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V>;
-    fn diagonal(&self, row: usize) -> Row<V>;
-    /// 1 / diagonal, and 0 where the diagonal is 0.
-    fn inverse_diagonal(&self, row: usize) -> Row<V>;
-}
-
-/// All weights are the same.
-#[derive(Clone, Copy)]
-pub(crate) struct Uniform<V>(pub V);
-
-impl<V: Real, const D: usize> Coefficients<V, D> for Uniform<V> {
+impl<T: Real, const D: usize> General<T, D> {
+    /// The lower (`side` 0) or upper (`side` 1) faces along `axis` of the 64 cells of a plane.
     #[inline(always)]
-    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V> {
-        plain_sum(self.0, tile, row)
-    }
-    #[inline(always)]
-    fn diagonal(&self, _: usize) -> Row<V> {
-        [self.0 * V::of(2.0 * D as f64); 8]
-    }
-    #[inline(always)]
-    fn inverse_diagonal(&self, _: usize) -> Row<V> {
-        [V::ONE / (self.0 * V::of(2.0 * D as f64)); 8]
-    }
-}
-
-/// kappa times the sum of all neighbours.
-#[inline(always)]
-fn plain_sum<V: Real, const D: usize>(kappa: V, tile: &Tile<V, D>, row: usize) -> Row<V> {
-    let line = line_of::<D>(row);
-    let (mut sum, after) = (tile.row_before(line), tile.row_after(line));
-    for i in 0..8 {
-        sum[i] += after[i];
-    }
-    for step in &LINE_STEP[1..D] {
-        let (below, above) = (tile.row(line - step), tile.row(line + step));
-        for i in 0..8 {
-            sum[i] += below[i] + above[i];
+    pub(crate) fn plane_faces(&self, axis: usize, side: usize, plane: usize) -> [T; 64] {
+        let mut faces = [T::ZERO; 64];
+        for (y, row) in faces.chunks_exact_mut(8).enumerate() {
+            let at = face_row::<D>(axis, 8 * plane + y) + side * FACE_STRIDE[axis];
+            row.copy_from_slice(&self.faces[axis][at..at + 8]);
         }
+        faces
     }
-    row_from(|i| kappa * sum[i])
-}
-
-/// The sum of w x over all neighbours, with the weights of the lower and the upper faces.
-#[inline(always)]
-fn weighted_sum<V: Real, const D: usize>(
-    tile: &Tile<V, D>,
-    row: usize,
-    weights: impl Fn(usize, usize) -> Row<V>,
-) -> Row<V> {
-    let line = line_of::<D>(row);
-    let mut sum = [V::ZERO; 8];
-    for axis in 0..D {
-        let (lower, upper) = (weights(axis, 0), weights(axis, 1));
-        let step = LINE_STEP[axis];
-        let (below, above) = if axis == 0 {
-            (tile.row_before(line), tile.row_after(line))
-        } else {
-            (tile.row(line - step), tile.row(line + step))
-        };
-        for i in 0..8 {
-            sum[i] += lower[i] * below[i] + upper[i] * above[i];
-        }
-    }
-    sum
-}
-
-/// A [`Mask`] whose closed faces all lead to cells that are not unknowns. Those hold zero, so the faces
-/// need no weights.
-pub(crate) struct Plain<'a, T, const D: usize>(pub &'a Mask<T, D>);
-
-impl<T: Real, V: Real, const D: usize> Coefficients<V, D> for Plain<'_, T, D> {
-    #[inline(always)]
-    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V> {
-        plain_sum(V::of(self.0.kappa.f64()), tile, row)
-    }
-    #[inline(always)]
-    fn diagonal(&self, row: usize) -> Row<V> {
-        self.0.diagonal_row(row)
-    }
-    #[inline(always)]
-    fn inverse_diagonal(&self, row: usize) -> Row<V> {
-        inverse(self.0.diagonal_row(row))
-    }
-}
-
-impl<T: Real, const D: usize> Mask<T, D> {
-    #[inline(always)]
-    fn weights<V: Real>(&self, bit: usize, row: usize) -> Row<V> {
-        let open = row_of(&self.open, 8 * row);
-        let kappa = V::of(self.kappa.f64());
-        row_from(|i| V::from_byte((open[i] >> bit) & 1) * kappa)
-    }
-
-    #[inline(always)]
-    fn diagonal_row<V: Real>(&self, row: usize) -> Row<V> {
-        let kappa = V::of(self.kappa.f64());
-        let degree = row_of(&self.degree, 8 * row);
-        row_from(|i| V::from_byte(degree[i]) * kappa)
-    }
-}
-
-impl<T: Real, V: Real, const D: usize> Coefficients<V, D> for Mask<T, D> {
-    #[inline(always)]
-    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V> {
-        weighted_sum(
-            tile,
-            row,
-            #[inline(always)]
-            |axis, side| self.weights(2 * axis + side, row),
-        )
-    }
-    #[inline(always)]
-    fn diagonal(&self, row: usize) -> Row<V> {
-        self.diagonal_row(row)
-    }
-    #[inline(always)]
-    fn inverse_diagonal(&self, row: usize) -> Row<V> {
-        inverse(self.diagonal_row(row))
-    }
-}
-
-impl<T: Real, V: Real, const D: usize> Coefficients<V, D> for General<T, D> {
-    #[inline(always)]
-    fn around(&self, tile: &Tile<V, D>, row: usize) -> Row<V> {
-        weighted_sum(
-            tile,
-            row,
-            #[inline(always)]
-            |axis, side| {
-                let weights = row_of(&self.faces[axis], face_row::<D>(axis, row) + side * FACE_STRIDE[axis]);
-                row_from(|i| V::of(weights[i].f64()))
-            },
-        )
-    }
-    #[inline(always)]
-    fn diagonal(&self, row: usize) -> Row<V> {
-        let diagonal = row_of(&self.diagonal, 8 * row);
-        row_from(|i| V::of(diagonal[i].f64()))
-    }
-    #[inline(always)]
-    fn inverse_diagonal(&self, row: usize) -> Row<V> {
-        inverse(<Self as Coefficients<V, D>>::diagonal(self, row))
-    }
-}
-
-#[inline(always)]
-fn inverse<V: Real>(diagonal: Row<V>) -> Row<V> {
-    // Dividing by infinity instead of choosing afterwards keeps the division in vector registers.
-    row_from(|i| V::ONE / if diagonal[i] > V::ZERO { diagonal[i] } else { V::INFINITY })
 }
 
 impl<T: Real, const D: usize> Stencil<T, D> {
@@ -357,6 +264,28 @@ impl<T: Real, const D: usize> Stencil<T, D> {
     #[inline]
     pub(crate) fn has_neighbours(&self, local: usize) -> bool {
         (0..D).any(|a| (0..2).any(|side| self.face(a, side, local) != T::ZERO))
+    }
+
+    /// The number of cells with a non-zero diagonal.
+    pub(crate) fn unknowns(&self) -> usize {
+        match self {
+            Self::Uniform { .. } => block_len::<D>(),
+            Self::Mask(mask) => mask.degree.iter().filter(|&&d| d > 0).count(),
+            Self::General(general) => general.diagonal.iter().filter(|&&d| d > T::ZERO).count(),
+        }
+    }
+
+    /// A weight that is negative or not finite.
+    pub(crate) fn bad_weight(&self) -> Option<f64> {
+        let bad = |w: &T| !(w.f64() >= 0.0 && w.f64() < f64::INFINITY);
+        let found = match self {
+            Self::Uniform { kappa } => Some(kappa).filter(|w| bad(w)),
+            Self::Mask(mask) => Some(&mask.kappa).filter(|w| bad(w)),
+            Self::General(general) => {
+                general.faces.iter().flatten().chain(&general.diagonal).find(|w| bad(w))
+            }
+        };
+        found.map(|w| w.f64())
     }
 
     /// Bytes that the coefficients occupy.

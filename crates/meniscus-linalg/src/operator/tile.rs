@@ -1,103 +1,118 @@
 //! A block's values with one layer of its neighbours' around them, in one small buffer.
+//!
+//! A tile is a box of 10^D values. A *plane* of a block, its 8×8 cells with one z, is a run of
+//! [`LANES`] values of the tile, from the first cell to the last, the halo cells between its rows
+//! included. Kernels loop over whole runs: a plain loop of fixed length that compilers turn into
+//! vector instructions. What they compute for the halo cells in between is not used.
 
 use meniscus_core::grid::Blocks;
 
-use crate::real::{Real, Row, row_of, row_of_mut, rows};
+use crate::real::Real;
 
-/// Where the cells of a row begin within a line of sixteen values; a halo cell lies at either end.
-const FIRST: usize = 4;
-const LINES: usize = 100;
+const EDGE: usize = 10;
+const SIZE: usize = EDGE * EDGE * EDGE;
 
-/// The distance in lines between a row and the next along y and z.
-pub(crate) const LINE_STEP: [usize; 3] = [0, 1, 10];
+/// The values of a plane, with the halo cells between its rows.
+pub(crate) const LANES: usize = 7 * EDGE + 8;
 
-/// A block of 8^D values and the layer of cells across its faces (not across edges and corners).
-/// Lines have a fixed length, so that the rows within them are found without a check.
-pub(crate) struct Tile<V, const D: usize> {
-    lines: [[V; 16]; LINES],
+/// One value for each cell of a plane.
+pub(crate) type Plane<V> = [V; LANES];
+
+/// The distance in a tile between a cell and its neighbour along each axis.
+const STRIDE: [usize; 3] = [1, EDGE, EDGE * EDGE];
+
+/// Planes in a block.
+pub(crate) const fn planes<const D: usize>() -> usize {
+    if D == 3 { 8 } else { 1 }
 }
 
-/// The line of a block's row.
+/// Values of all planes of a block; cell `local` is at `[local / 64][lane(local)]`.
+pub(crate) type Planes<V> = [Plane<V>; 8];
+
+/// The place of a block's cell within its plane.
 #[inline(always)]
-pub(crate) fn line_of<const D: usize>(row: usize) -> usize {
-    let (y, z) = (row & 7, row >> 3 & 7);
-    if D == 3 { 10 * (z + 1) + y + 1 } else { y + 1 }
+pub(crate) fn lane(local: usize) -> usize {
+    let (x, y) = (local & 7, local >> 3 & 7);
+    x + EDGE * y
+}
+
+/// A block of 8^D values and the layer of cells across its faces (not across edges and corners).
+pub(crate) struct Tile<V, const D: usize> {
+    values: [V; SIZE],
 }
 
 impl<V: Real, const D: usize> Tile<V, D> {
     pub(crate) fn new() -> Self {
-        Self { lines: [[V::ZERO; 16]; LINES] }
-    }
-
-    /// The cells of a line.
-    #[inline(always)]
-    pub(crate) fn row(&self, line: usize) -> Row<V> {
-        self.shifted::<FIRST>(line)
-    }
-
-    /// The lower neighbours along x of the cells of a line.
-    #[inline(always)]
-    pub(crate) fn row_before(&self, line: usize) -> Row<V> {
-        self.shifted::<{ FIRST - 1 }>(line)
-    }
-
-    /// The upper neighbours along x of the cells of a line.
-    #[inline(always)]
-    pub(crate) fn row_after(&self, line: usize) -> Row<V> {
-        self.shifted::<{ FIRST + 1 }>(line)
+        Self { values: [V::ZERO; SIZE] }
     }
 
     #[inline(always)]
-    fn shifted<const FROM: usize>(&self, line: usize) -> Row<V> {
-        *row_of(&self.lines[line], FROM)
+    fn start(plane: usize) -> usize {
+        let z = if D == 3 { STRIDE[2] * (plane + 1) } else { 0 };
+        STRIDE[0] + STRIDE[1] + z
     }
 
     #[inline(always)]
-    pub(crate) fn row_mut(&mut self, line: usize) -> &mut Row<V> {
-        row_of_mut(&mut self.lines[line], FIRST)
+    fn at(local: usize) -> usize {
+        Self::start(local >> 6) + lane(local)
+    }
+
+    /// The values of a plane.
+    #[inline(always)]
+    pub(crate) fn plane(&self, plane: usize) -> &Plane<V> {
+        run(&self.values, Self::start(plane))
+    }
+
+    #[inline(always)]
+    pub(crate) fn plane_mut(&mut self, plane: usize) -> &mut Plane<V> {
+        let start = Self::start(plane);
+        (&mut self.values[start..start + LANES]).try_into().expect("a run of fixed length")
+    }
+
+    /// The lower (`side` 0) or upper (`side` 1) neighbours along `axis` of a plane's cells.
+    #[inline(always)]
+    pub(crate) fn beside(&self, plane: usize, axis: usize, side: usize) -> &Plane<V> {
+        let start = Self::start(plane);
+        run(&self.values, if side == 0 { start - STRIDE[axis] } else { start + STRIDE[axis] })
     }
 
     /// The value of a block's cell.
     #[inline(always)]
     pub(crate) fn get(&self, local: usize) -> V {
-        self.lines[line_of::<D>(local >> 3)][FIRST + (local & 7)]
+        self.values[Self::at(local)]
     }
 
     #[inline(always)]
     pub(crate) fn set(&mut self, local: usize, value: V) {
-        self.lines[line_of::<D>(local >> 3)][FIRST + (local & 7)] = value;
+        self.values[Self::at(local)] = value;
     }
 
-    /// The values of a block's cell's neighbours along `axis`, the lower first.
+    /// The values of a cell's neighbours along `axis`, the lower first.
     #[inline(always)]
     pub(crate) fn around(&self, local: usize, axis: usize) -> [V; 2] {
-        let (line, at) = (line_of::<D>(local >> 3), FIRST + (local & 7));
-        if axis == 0 {
-            [self.lines[line][at - 1], self.lines[line][at + 1]]
-        } else {
-            [self.lines[line - LINE_STEP[axis]][at], self.lines[line + LINE_STEP[axis]][at]]
-        }
+        let at = Self::at(local);
+        [self.values[at - STRIDE[axis]], self.values[at + STRIDE[axis]]]
     }
 
     /// Makes the tile zero, halo included.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
-        self.lines = [[V::ZERO; 16]; LINES];
+        self.values = [V::ZERO; SIZE];
     }
 
     /// Loads a block's own values.
     #[inline(always)]
     pub(crate) fn load(&mut self, own: &[V]) {
-        for row in 0..rows::<D>() {
-            *self.row_mut(line_of::<D>(row)) = *row_of(own, 8 * row);
+        for (plane, own) in own.chunks_exact(64).enumerate() {
+            spread(own, self.plane_mut(plane));
         }
     }
 
     /// Stores a block's own values.
     #[inline(always)]
     pub(crate) fn store(&self, own: &mut [V]) {
-        for row in 0..rows::<D>() {
-            *row_of_mut(own, 8 * row) = self.row(line_of::<D>(row));
+        for (plane, own) in own.chunks_exact_mut(64).enumerate() {
+            gather(self.plane(plane), own);
         }
     }
 
@@ -112,38 +127,59 @@ impl<V: Real, const D: usize> Tile<V, D> {
     ) {
         for axis in 0..D {
             for side in 0..2 {
-                let other = blocks.neighbour(block, axis, side).map(&values_of);
-                if axis == 0 { self.load_end(side, other) } else { self.load_face(axis, side, other) }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn load_end(&mut self, side: usize, other: Option<&[V]>) {
-        let (from, to) = if side == 0 { (7, FIRST - 1) } else { (0, FIRST + 8) };
-        match other {
-            Some(other) => {
-                for (row, values) in other.chunks_exact(8).enumerate() {
-                    self.lines[line_of::<D>(row)][to] = values[from];
-                }
-            }
-            None => {
-                for row in 0..rows::<D>() {
-                    self.lines[line_of::<D>(row)][to] = V::ZERO;
+                match blocks.neighbour(block, axis, side) {
+                    Some(other) => self.load_face(axis, side, values_of(other)),
+                    None => self.load_face(axis, side, &[V::ZERO; 512][..64 * planes::<D>()]),
                 }
             }
         }
     }
 
     #[inline(always)]
-    fn load_face(&mut self, axis: usize, side: usize, other: Option<&[V]>) {
-        // Rows of the layer: the coordinate along `axis` is fixed, the other (3D) runs.
-        let (fixed, running) = if axis == 1 { (1, 8) } else { (8, 1) };
-        for k in 0..if D == 3 { 8 } else { 1 } {
-            let near = line_of::<D>(fixed * (7 * side) + running * k);
-            let far = fixed * (7 * (1 - side)) + running * k;
-            let line = if side == 0 { near - LINE_STEP[axis] } else { near + LINE_STEP[axis] };
-            *self.row_mut(line) = other.map_or([V::ZERO; 8], |o| *row_of(o, 8 * far));
+    fn load_face(&mut self, axis: usize, side: usize, other: &[V]) {
+        // From the neighbour's far layer to the halo.
+        let (from, to) = if side == 0 { (7, 0) } else { (0, 9) };
+        match axis {
+            0 => {
+                for (row, other) in other.chunks_exact(8).enumerate() {
+                    let line = Self::start(row >> 3) - 1 + EDGE * (row & 7);
+                    self.values[line + to] = other[from];
+                }
+            }
+            1 => {
+                for (plane, other) in other.chunks_exact(64).enumerate() {
+                    let line = Self::start(plane) - EDGE + EDGE * to;
+                    self.values[line..line + 8].copy_from_slice(&other[8 * from..8 * from + 8]);
+                }
+            }
+            _ => {
+                let first = 1 + EDGE + STRIDE[2] * to;
+                spread(
+                    &other[64 * from..64 * from + 64],
+                    (&mut self.values[first..first + LANES]).try_into().expect("a run of fixed length"),
+                );
+            }
         }
+    }
+}
+
+#[inline(always)]
+fn run<V>(values: &[V; SIZE], start: usize) -> &Plane<V> {
+    values[start..start + LANES].try_into().expect("a run of fixed length")
+}
+
+/// Writes the 64 cells of a plane to their lanes.
+#[inline(always)]
+pub(crate) fn spread<V: Copy>(cells: &[V], lanes: &mut Plane<V>) {
+    for (y, row) in cells.chunks_exact(8).enumerate() {
+        lanes[EDGE * y..EDGE * y + 8].copy_from_slice(row);
+    }
+}
+
+/// Reads the 64 cells of a plane from their lanes.
+#[inline(always)]
+pub(crate) fn gather<V: Copy>(lanes: &Plane<V>, cells: &mut [V]) {
+    for (y, row) in cells.chunks_exact_mut(8).enumerate() {
+        row.copy_from_slice(&lanes[EDGE * y..EDGE * y + 8]);
     }
 }
