@@ -93,7 +93,6 @@ fn hundreds_of_extra_unknowns() {
 }
 
 #[test]
-#[ignore = "takes a minute without optimisation: run with --release"]
 fn five_hundred_extra_unknowns_at_128() {
     let problem = cavities::<3>(128, 500);
     check("500 cavities 3D 128", 14, problem.operator(), &problem.rhs());

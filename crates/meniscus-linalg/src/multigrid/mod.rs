@@ -9,7 +9,7 @@ mod smooth;
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use crate::operator::{Level, Scratch, TASK_BLOCKS};
+use crate::operator::{Level, Scratch, Stencil, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
 use crate::real::{Real, simd};
 use aggregate::{Aggregation, coarse_local};
@@ -193,20 +193,19 @@ fn restrict_residual<T: Real, const D: usize>(
     let irregular: Vec<Vec<(u32, f32)>> = cells
         .par_chunks_mut(n)
         .enumerate()
-        .map(|(coarse, sums)| {
+        .map_init(Scratch::new, |scratch, (coarse, sums)| {
             simd(
                 #[inline(always)]
                 || {
                     sums.fill(0.0);
                     let mut aside = Vec::new();
-                    let mut scratch = Scratch::new();
                     let mut residual = [0.0; 512];
                     for octant in 0..1 << D {
                         let Some(block) = aggregation.children[coarse][octant].map(|c| c as usize) else {
                             continue;
                         };
                         let residual = &mut residual[..n];
-                        level.product(block, x, v, &mut scratch, residual);
+                        level.product(block, x, v, scratch, residual);
                         for (r, b) in residual.iter_mut().zip(&b[block * n..(block + 1) * n]) {
                             *r = b - *r;
                         }
@@ -247,6 +246,32 @@ fn sum_groups<const D: usize>(values: &[f32], octant: usize, sums: &mut [f32]) {
     }
 }
 
+/// Adds the values of the coarse cells above a block to its unknowns.
+#[inline(always)]
+fn add_to_groups<T: Real, const D: usize>(
+    above: &[f32],
+    octant: usize,
+    own: &mut [f32],
+    stencil: &Stencil<T, D>,
+) {
+    let uniform = matches!(stencil, Stencil::Uniform { .. });
+    for (row, own) in own.chunks_exact_mut(8).enumerate() {
+        let first = coarse_local::<D>(octant, 8 * row);
+        let a = &above[first..first + 4];
+        let pairs = [a[0], a[0], a[1], a[1], a[2], a[2], a[3], a[3]];
+        if uniform {
+            for i in 0..8 {
+                own[i] += pairs[i];
+            }
+        } else {
+            let unknown = stencil.unknown_row(row);
+            for i in 0..8 {
+                own[i] += if unknown[i] { pairs[i] } else { 0.0 };
+            }
+        }
+    }
+}
+
 /// x += P x_coarse, and the states with it: F P x_coarse is the coarse state.
 fn prolong<T: Real, const D: usize>(
     level: &Level<T, D>,
@@ -270,13 +295,7 @@ fn prolong<T: Real, const D: usize>(
                         let wrong = above[coarse_local::<D>(octant, local as usize)];
                         own[local as usize] += target.map_or(0.0, |t| coarse.x[t as usize]) - wrong;
                     }
-                    for (row, own) in own.chunks_exact_mut(8).enumerate() {
-                        let first = coarse_local::<D>(octant, 8 * row);
-                        let unknown = stencil.unknown_row(row);
-                        for i in 0..8 {
-                            own[i] += if unknown[i] { above[first + i / 2] } else { 0.0 };
-                        }
-                    }
+                    add_to_groups(above, octant, own, stencil);
                     // Cells that only low-rank terms hold.
                     for row in level.low_rank.rows_in(block * n..(block + 1) * n) {
                         let local = level.low_rank.row_unknown(row) % n;

@@ -144,6 +144,9 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
 impl NullSpace {
     pub(crate) fn new<T: Real, const D: usize>(finest: &Level<T, D>, labels: Labels) -> Self {
         let count = labels.count as usize;
+        if count == 0 {
+            return Self::default();
+        }
         let (mut sizes, mut first) = (vec![0; count], vec![usize::MAX; count]);
         for (i, &label) in labels.labels.iter().enumerate().filter(|(_, l)| **l != NONE) {
             sizes[label as usize] += 1;

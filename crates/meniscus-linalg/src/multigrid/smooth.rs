@@ -167,13 +167,13 @@ fn relax_colour<T: Real, const D: usize>(
     };
     let b = &vectors.b[first * n..first * n + mine.len()];
     let (slots, extras) = (level.slots(), &*extras);
-    mine.par_chunks_mut(n * TASK_BLOCKS).zip(b.par_chunks(n * TASK_BLOCKS)).enumerate().for_each(
-        |(task, (chunk, b))| {
+    mine.par_chunks_mut(n * TASK_BLOCKS).zip(b.par_chunks(n * TASK_BLOCKS)).enumerate().for_each_init(
+        || (Scratch::new(), [[0.0; LANES]; 8]),
+        |(scratch, rhs), (task, (chunk, b))| {
             simd(
                 #[inline(always)]
                 || {
-                    let (mut scratch, mut rhs) = (Scratch::new(), [[0.0; LANES]; 8]);
-                    let Scratch { tile, coefficients } = &mut scratch;
+                    let Scratch { tile, coefficients } = scratch;
                     for (i, (own, b)) in chunk.chunks_exact_mut(n).zip(b.chunks_exact(n)).enumerate() {
                         let block = first + task * TASK_BLOCKS + i;
                         if schedule.is_touched(block) {
@@ -186,9 +186,9 @@ fn relax_colour<T: Real, const D: usize>(
                         if start != Start::AllZero {
                             tile.load_halo(blocks, block, |other| &others[(other - first_other) * n..][..n]);
                         }
-                        load_rhs(level, block, b, |extra| extras[extra - slots], &mut rhs);
+                        load_rhs(level, block, b, |extra| extras[extra - slots], rhs);
                         coefficients.load_inverse(&level.stencils[block]);
-                        relax_tile(coefficients, tile, &rhs, start.direction());
+                        relax_tile(coefficients, tile, rhs, start.direction());
                         tile.store(own);
                     }
                 },

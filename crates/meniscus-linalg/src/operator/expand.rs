@@ -8,8 +8,8 @@ use crate::real::Real;
 pub(crate) struct Expanded<V, const D: usize> {
     weights: Weights<V>,
     /// Where the weights are not all the same: by axis and side.
-    sides: Box<[[Planes<V>; 2]; D]>,
-    diagonal: Box<Planes<V>>,
+    sides: Option<Box<[[Planes<V>; 2]; D]>>,
+    diagonal: Planes<V>,
     /// The one value of the diagonal, where it has one.
     constant: Option<V>,
 }
@@ -25,13 +25,13 @@ enum Weights<V> {
 
 impl<V: Real, const D: usize> Expanded<V, D> {
     pub(crate) fn new() -> Self {
-        let planes = [[V::ZERO; LANES]; 8];
-        Self {
-            weights: Weights::Own,
-            sides: Box::new([[planes; 2]; D]),
-            diagonal: Box::new(planes),
-            constant: None,
-        }
+        Self { weights: Weights::Own, sides: None, diagonal: [[V::ZERO; LANES]; 8], constant: None }
+    }
+
+    /// The weights face by face, to be written.
+    #[inline(always)]
+    fn sides_mut(&mut self) -> &mut [[Planes<V>; 2]; D] {
+        self.sides.get_or_insert_with(|| Box::new([[[[V::ZERO; LANES]; 8]; 2]; D]))
     }
 
     /// Reads the coefficients of a block.
@@ -54,7 +54,11 @@ impl<V: Real, const D: usize> Expanded<V, D> {
                         for axis in 0..D {
                             for side in 0..2 {
                                 let weight = |bits: u8| V::from_byte(bits >> (2 * axis + side) & 1) * kappa;
-                                expand(&mask.open[cells.clone()], &mut self.sides[axis][side][plane], weight);
+                                expand(
+                                    &mask.open[cells.clone()],
+                                    &mut self.sides_mut()[axis][side][plane],
+                                    weight,
+                                );
                             }
                         }
                     }
@@ -73,7 +77,7 @@ impl<V: Real, const D: usize> Expanded<V, D> {
                     for axis in 0..D {
                         for side in 0..2 {
                             let faces = general.plane_faces(axis, side, plane);
-                            expand(&faces, &mut self.sides[axis][side][plane], convert);
+                            expand(&faces, &mut self.sides_mut()[axis][side][plane], convert);
                         }
                     }
                 }
@@ -137,8 +141,9 @@ impl<V: Real, const D: usize> Expanded<V, D> {
             }
             Weights::Own => {
                 sum.fill(V::ZERO);
+                let sides = self.sides.as_ref().expect("written when the coefficients were loaded");
                 for axis in 0..D {
-                    let [lower, upper] = &self.sides[axis];
+                    let [lower, upper] = &sides[axis];
                     let (lower, upper) = (&lower[plane], &upper[plane]);
                     let (below, above) = (beside(axis, 0), beside(axis, 1));
                     for i in 0..LANES {

@@ -315,14 +315,13 @@ impl<T: Real, const D: usize> Level<T, D> {
         let partial: Vec<f64> = cells
             .par_chunks_mut(n * TASK_BLOCKS)
             .enumerate()
-            .map(|(task, chunk)| {
+            .map_init(Scratch::new, |scratch, (task, chunk)| {
                 simd(
                     #[inline(always)]
                     || {
-                        let mut scratch = Scratch::new();
                         let mut sum = 0.0;
                         for (i, y) in chunk.chunks_exact_mut(n).enumerate() {
-                            sum += self.apply_block(task * TASK_BLOCKS + i, x, &v, &mut scratch, y);
+                            sum += self.apply_block(task * TASK_BLOCKS + i, x, &v, scratch, y);
                         }
                         sum
                     },

@@ -1,7 +1,7 @@
 //! A block's values with one layer of its neighbours' around them, in one small buffer.
 //!
 //! A tile is a box of 10^D values. A *plane* of a block, its 8×8 cells with one z, is a run of
-//! [`LANES`] values of the tile, from the first cell to the last, the halo cells between its rows
+//! [`LANES`] values of the tile that begins with its first cell, the halo cells between its rows
 //! included. Kernels loop over whole runs: a plain loop of fixed length that compilers turn into
 //! vector instructions. What they compute for the halo cells in between is not used.
 
@@ -12,8 +12,9 @@ use crate::real::Real;
 const EDGE: usize = 10;
 const SIZE: usize = EDGE * EDGE * EDGE;
 
-/// The values of a plane, with the halo cells between its rows.
-pub(crate) const LANES: usize = 7 * EDGE + 8;
+/// The values of a plane, with the halo cells between its rows: 7 × 10 + 8 and two more, so that they
+/// fill whole vector registers.
+pub(crate) const LANES: usize = 8 * EDGE;
 
 /// One value for each cell of a plane.
 pub(crate) type Plane<V> = [V; LANES];
