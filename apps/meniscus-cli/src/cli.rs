@@ -7,8 +7,14 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::bench::pressure::{self, Source};
 
-/// Exit code of bad input.
-const BAD_INPUT: u8 = 2;
+/// Why the command did not do what it was asked, by exit code.
+#[derive(Debug)]
+pub enum Failure {
+    /// Exit code 1: the work failed.
+    Failed(miette::Report),
+    /// Exit code 2: the input is at fault.
+    BadInput(miette::Report),
+}
 
 /// Liquids with bubbles.
 #[derive(Debug, Parser)]
@@ -58,14 +64,18 @@ struct PressureArgs {
 pub fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(report) => {
+        Err(failure) => {
+            let (code, report) = match failure {
+                Failure::Failed(report) => (1, report),
+                Failure::BadInput(report) => (2, report),
+            };
             let _ = writeln!(std::io::stderr(), "{report:?}");
-            ExitCode::from(BAD_INPUT)
+            ExitCode::from(code)
         }
     }
 }
 
-fn run(cli: Cli) -> miette::Result<()> {
+fn run(cli: Cli) -> Result<(), Failure> {
     let Command::Bench(bench) = cli.command;
     let Benchmark::Pressure(args) = bench.benchmark;
     let source = Source::parse(&args.system, args.cells);

@@ -7,6 +7,8 @@ use meniscus_linalg::{Kernel, Profile, SolveParams, Solver, Workspace};
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
 
+use crate::cli::Failure;
+
 use super::machine::{peak_mb, triad_gb_s};
 use super::poisson::{PoissonSystem, Variant};
 
@@ -34,11 +36,17 @@ impl Source {
 
     fn load(&self) -> miette::Result<PoissonSystem> {
         match self {
-            Self::Standard(_, cells) if !(8..=1024).contains(cells) => {
-                Err(miette::miette!("--cells {cells}: 8 to 1024 are possible"))
-            }
+            Self::Standard(_, cells) if !(8..=1024).contains(cells) => Err(miette::miette!(
+                help = "give --cells a number from 8 to 1024",
+                "--cells {cells} is out of range"
+            )),
             Self::Standard(variant, cells) => Ok(PoissonSystem::standard(*variant, *cells)),
-            Self::File(path) => PoissonSystem::read(path).into_diagnostic(),
+            Self::File(path) => PoissonSystem::read(path).into_diagnostic().map_err(|report| {
+                miette::miette!(
+                    help = "the system is A, B, or the path of a file in the PPOISS01 format",
+                    "{report:#}"
+                )
+            }),
         }
     }
 }
@@ -116,21 +124,22 @@ fn kernel_reports(report: &Report) -> Vec<KernelReport> {
 }
 
 /// Runs the benchmark: the fastest of `repeat` solves.
-pub fn run(source: &Source, threads: Option<usize>, repeat: usize, profile: bool) -> miette::Result<Report> {
+pub fn run(source: &Source, threads: Option<usize>, repeat: usize, profile: bool) -> Result<Report, Failure> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build()
         .into_diagnostic()
-        .wrap_err("cannot start the threads")?;
+        .wrap_err("cannot start the threads")
+        .map_err(Failure::Failed)?;
     pool.install(|| measure(source, repeat, profile))
 }
 
-fn measure(source: &Source, repeat: usize, profile: bool) -> miette::Result<Report> {
-    let system = source.load()?;
+fn measure(source: &Source, repeat: usize, profile: bool) -> Result<Report, Failure> {
+    let system = source.load().map_err(Failure::BadInput)?;
     let mut memory = Memory::new(system.rhs.len());
     let mut best: Option<Report> = None;
     for _ in 0..repeat.max(1) {
-        let report = solve_once(&system, &mut memory)?;
+        let report = solve_once(&system, &mut memory).map_err(Failure::Failed)?;
         let total = |r: &Report| r.setup_s + r.solve_s;
         if best.as_ref().is_none_or(|b| total(&report) < total(b)) {
             best = Some(report);

@@ -12,7 +12,7 @@ use crate::operator::{Edge, Extras, Factor, Level, LowRank, Patch, Stencil, coor
 use crate::real::Real;
 
 /// The factor on stencil and couplings from one level to the next.
-const STIFFNESS: f64 = 0.55;
+pub(crate) const STIFFNESS: f64 = 0.55;
 
 /// What the extra unknowns of the fine level add to the cells of a coarse block.
 #[derive(Clone, Default)]

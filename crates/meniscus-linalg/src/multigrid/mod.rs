@@ -5,6 +5,8 @@ mod coarsen;
 mod coarsest;
 mod nullspace;
 mod smooth;
+#[cfg(test)]
+mod tests;
 
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
