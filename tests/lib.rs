@@ -1,1 +1,163 @@
 //! Shared helpers of the validation tests.
+
+use std::sync::Arc;
+
+use meniscus_core::fractions::grid_face_open_fraction;
+use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
+use meniscus_core::shape::{RigidTransform, Rotation, Shape};
+use meniscus_linalg::SolveParams;
+use meniscus_liquid::projection::{
+    Liquid, ProjectionError, ProjectionInfo, ProjectionParams, SolidVelocity, Workspace, max_divergence,
+    project, valid_faces,
+};
+
+/// The side of the rotated containers.
+pub const SIDE: f64 = 0.7;
+
+/// The centre of the unit square or cube.
+pub const fn centre<const D: usize>() -> [f64; D] {
+    [0.5; D]
+}
+
+/// By how much the square container is rotated: 30°.
+pub fn square_rotation() -> Rotation<2> {
+    Rotation::<2>::from_angle(30_f64.to_radians()).expect("a finite angle")
+}
+
+/// A rotation in space that aligns no face of a cube with an axis: 30° about (1, 2, 3).
+pub fn cube_rotation() -> Rotation<3> {
+    Rotation::<3>::from_axis_angle([1.0, 2.0, 3.0], 30_f64.to_radians()).expect("a finite angle")
+}
+
+/// A square or cube of side 0.7 about the centre of the unit square or cube, rotated.
+pub fn rotated_container<const D: usize>(rotation: Rotation<D>) -> Shape<D> {
+    Shape::centred_box([0.0; D], [0.5 * SIDE; D])
+        .and_then(|shape| shape.transformed(RigidTransform { rotation, translation: centre() }))
+        .expect("a valid box")
+}
+
+/// A liquid in a container in the unit square or cube, in f64.
+pub struct Case<const D: usize> {
+    /// The unit square or cube.
+    pub grid: Grid<D>,
+    /// All blocks.
+    pub blocks: Arc<Blocks<D>>,
+    /// The level set of the liquid: everywhere, until set otherwise.
+    pub level_set: Field<f64, D>,
+    /// The open fractions of the faces.
+    pub open: FaceField<f64, D>,
+    /// The velocity.
+    pub velocity: FaceField<f64, D>,
+    /// The pressure.
+    pub pressure: Field<f64, D>,
+}
+
+impl<const D: usize> Case<D> {
+    /// A container full of liquid at rest, from the area fractions of its faces.
+    pub fn in_container(cells: usize, container: &Shape<D>) -> Self {
+        let grid = Grid { origin: [0.0; D], dx: 1.0 / cells as f64, cells: [cells; D] };
+        Self::with_open(cells, |axis, cell| {
+            let distance = |node| -container.signed_distance(grid.node(node));
+            grid_face_open_fraction(&grid, axis, cell.map(|c| c as i64), distance)
+        })
+    }
+
+    /// A domain full of liquid at rest, from the open fraction of each face (axis, cell above). Faces
+    /// on and beyond the boundary of the domain are closed.
+    pub fn with_open(cells: usize, open: impl Fn(usize, [usize; D]) -> f64 + Sync) -> Self {
+        let grid = Grid { origin: [0.0; D], dx: 1.0 / cells as f64, cells: [cells; D] };
+        let blocks = Arc::new(Blocks::all(grid.cells));
+        let inside = |axis: usize, cell: [usize; D]| cell[axis] > 0 && cell.iter().all(|&c| c < cells);
+        let open = |axis, cell| if inside(axis, cell) { open(axis, cell) } else { 0.0 };
+        Self {
+            grid,
+            level_set: Field::new(blocks.clone(), -1.0),
+            open: FaceField::from_fn(blocks.clone(), 0.0, open),
+            velocity: FaceField::new(blocks.clone(), 0.0),
+            pressure: Field::new(blocks.clone(), 0.0),
+            blocks,
+        }
+    }
+
+    /// Sets the level set from a function of the position.
+    pub fn set_level_set(&mut self, level: impl Fn([f64; D]) -> f64 + Sync) {
+        let grid = self.grid;
+        let at = |cell: [usize; D]| level(grid.cell_centre(cell.map(|c| c as i64)));
+        self.level_set = Field::from_fn(self.blocks.clone(), 1.0, at);
+    }
+
+    /// Sets the velocity from a function of (axis, cell above the face).
+    pub fn set_velocity(&mut self, velocity: impl Fn(usize, [usize; D]) -> f64 + Sync) {
+        self.velocity = FaceField::from_fn(self.blocks.clone(), 0.0, velocity);
+    }
+
+    /// The liquid, between solids that rest.
+    pub fn liquid(&self) -> Liquid<'_, f64, D> {
+        Liquid { grid: &self.grid, level_set: &self.level_set, open: &self.open, solid_velocity: None }
+    }
+
+    /// Projects the velocity, between solids that rest.
+    pub fn project(&mut self, params: &ProjectionParams) -> Result<ProjectionInfo, ProjectionError> {
+        self.project_moving(params, None)
+    }
+
+    /// Projects the velocity, between solids that move.
+    pub fn project_moving(
+        &mut self,
+        params: &ProjectionParams,
+        solid_velocity: Option<SolidVelocity<'_, D>>,
+    ) -> Result<ProjectionInfo, ProjectionError> {
+        let Self { grid, level_set, open, velocity, pressure, .. } = self;
+        let liquid = Liquid { grid, level_set, open, solid_velocity };
+        project(&liquid, velocity, pressure, params, &mut Workspace::default())
+    }
+
+    /// The faces that the projection sets, as (axis, cell above), with their velocities.
+    pub fn valid_velocities(&self) -> Vec<(usize, [usize; D], f64)> {
+        let valid = valid_faces(&self.liquid()).expect("a valid case");
+        let cells = || all_cells(self.grid.cells.map(|n| n + 1));
+        let faces = (0..D).flat_map(|axis| cells().map(move |cell| (axis, cell)));
+        faces
+            .filter(|&(axis, cell)| valid.get(axis, cell.map(|c| c as i64)))
+            .map(|(axis, cell)| (axis, cell, self.velocity.get(axis, cell.map(|c| c as i64))))
+            .collect()
+    }
+
+    /// The largest speed on the faces that the projection sets.
+    pub fn max_speed(&self) -> f64 {
+        self.valid_velocities().iter().fold(0.0, |max, &(_, _, u)| max.max(u.abs()))
+    }
+
+    /// The largest divergence of a liquid cell, between solids that rest.
+    pub fn max_divergence(&self) -> f64 {
+        max_divergence(&self.liquid(), &self.velocity).expect("a valid case")
+    }
+}
+
+/// All cells of a grid, x fastest.
+pub fn all_cells<const D: usize>(cells: [usize; D]) -> impl Iterator<Item = [usize; D]> {
+    (0..cells.iter().product::<usize>()).map(move |mut index| {
+        std::array::from_fn(|a| {
+            let c = index % cells[a];
+            index /= cells[a];
+            c
+        })
+    })
+}
+
+/// Parameters of a solve to a tolerance that leaves nothing but the discretisation to be seen, of a
+/// time step of 0.01 s.
+pub fn tight_params() -> ProjectionParams {
+    let solve = SolveParams { tolerance: 1e-12, max_iterations: 100 };
+    ProjectionParams { solve, ..ProjectionParams::new(0.01) }
+}
+
+/// A number between -1 and 1 that is a fixed but irregular function of a face.
+pub fn noise<const D: usize>(axis: usize, cell: [usize; D]) -> f64 {
+    let mut hash = 0x9e37_79b9_7f4a_7c15_u64 ^ axis as u64;
+    for c in cell {
+        hash = (hash ^ c as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        hash ^= hash >> 29;
+    }
+    (hash >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}

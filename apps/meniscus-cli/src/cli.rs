@@ -50,11 +50,11 @@ struct PressureArgs {
     #[arg(long, default_value_t = 128)]
     cells: usize,
     /// Threads; all cores if not given.
-    #[arg(long)]
-    threads: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Option<u32>,
     /// Solve this many times and report the fastest.
-    #[arg(long, default_value_t = 3)]
-    repeat: usize,
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
     /// Add the time and the bytes of every kernel.
     #[arg(long)]
     profile: bool,

@@ -1,6 +1,8 @@
 //! Memory follows the liquid: a pool of 64³ cells in a room of 1024³. The one test of this file, so that
 //! the peak memory of the process is its own.
 
+#![allow(clippy::print_stdout, reason = "the figures are for whoever runs the test by hand")]
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -57,7 +59,9 @@ fn a_pool_in_a_room_of_a_thousand_million_cells_costs_what_the_pool_costs() {
     let sum = labels.chunks(1 << 16).map(|c| c.iter().map(|&l| u64::from(l)).sum::<u64>()).sum::<u64>();
     let pass = start.elapsed();
     assert_eq!(sum, 1 << 30);
-    println!("peak {peak:.0} MB, in the room {in_room:?}, alone {alone:?}, one pass over the labels {pass:?}");
+    println!(
+        "peak {peak:.0} MB, in the room {in_room:?}, alone {alone:?}, one pass over the labels {pass:?}"
+    );
     // Both are timed in the same run; the machine may be busy, so half as much again is let pass.
     assert!(in_room < (alone + pass).mul_f64(1.5), "{in_room:?} against {alone:?} + {pass:?}");
 }

@@ -125,18 +125,33 @@ impl<const D: usize> Solver<D> {
         self.multigrid.sizes(&self.operator.level)
     }
 
-    /// |b - A x| / |b|, computed afresh.
+    /// |b - A x| / |b|, computed afresh; b is made compatible first, as [`Solver::solve`] does.
     pub fn relative_residual(&mut self, b: &[f64], x: &[f64]) -> f64 {
         let chunk = TASK_BLOCKS * block_len::<D>();
-        let Workspace { product: q, .. } = &mut self.workspace;
+        let square_b = dot(b, b, chunk);
+        if square_b == 0.0 {
+            return 0.0;
+        }
+        let mut q = std::mem::take(&mut self.workspace.product);
         q.resize(b.len(), 0.0);
-        self.operator.apply(x, q);
-        each_chunk(q, b, |q, b| *q = b - *q);
-        (dot(q, q, chunk) / dot(b, b, chunk)).sqrt()
+        self.operator.apply(x, &mut q);
+        let (b, _) = self.compatible(b, square_b.sqrt());
+        each_chunk(&mut q, &b, |q, b| *q = b - *q);
+        let relative = (dot(&q, &q, chunk) / square_b).sqrt();
+        self.workspace.product = q;
+        relative
     }
 
     /// z = B r with the preconditioner B, one V-cycle.
+    ///
+    /// # Panics
+    ///
+    /// If the vectors are not as long as the operator.
     pub fn precondition(&mut self, r: &[f64], z: &mut [f64]) {
+        assert!(
+            r.len() == self.operator.len() && z.len() == r.len(),
+            "vectors must be as long as the operator"
+        );
         let vectors = &mut self.workspace.cycle;
         for (b, r) in vectors.b.iter_mut().zip(r) {
             *b = *r as f32;
@@ -166,7 +181,8 @@ impl<const D: usize> Solver<D> {
         }
         let (b, sealed) = self.compatible(b, square_b.sqrt());
         let norm_b = if sealed.is_empty() { square_b } else { dot(&b, &b, chunk) }.sqrt();
-        if norm_b == 0.0 {
+        // What is left of an incompatible side may be nothing but rounding.
+        if norm_b <= 1e-14 * square_b.sqrt() {
             x.fill(0.0);
             let history = vec![0.0];
             return Ok(SolveInfo {
@@ -185,11 +201,17 @@ impl<const D: usize> Solver<D> {
             self.operator.apply(x, q);
             each_chunk(r, q, |r, q| *r -= q);
         }
-        each_chunk(&mut cycle.b, r, |b, r| *b = r as f32);
+        // The preconditioner is linear: scaled to one, the residual stays within the range of f32.
+        let scale = 1.0 / norm_b;
+        each_chunk(&mut cycle.b, r, |b, r| *b = (scale * r) as f32);
         let mut history = vec![dot(r, r, chunk).sqrt() / norm_b];
         let (mut rho, mut profile) = (0.0, Profile::default());
-        while *history.last().expect("never empty") > params.tolerance {
-            if history.len() > params.max_iterations {
+        loop {
+            let reached = *history.last().expect("never empty");
+            if reached <= params.tolerance {
+                break;
+            }
+            if history.len() > params.max_iterations || !reached.is_finite() {
                 return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
             }
             self.multigrid.cycle(&self.operator.level, cycle, &mut profile);
@@ -205,7 +227,13 @@ impl<const D: usize> Solver<D> {
             });
             let curvature = profile.time(Kernel::Product, || self.operator.apply(p, q));
             let square =
-                profile.time(Kernel::Update, || update(x, r, &mut cycle.b, p, q, rho / curvature, chunk));
+                profile.time(Kernel::Update, || update(x, r, &mut cycle.b, p, q, rho / curvature, scale));
+            // Rounding brings the null space back, where nothing would ever take it away.
+            let null_space = self.multigrid.null_space();
+            if !null_space.is_empty() {
+                null_space.project_out(r);
+                each_chunk(&mut cycle.b, r, |b, r| *b = (scale * r) as f32);
+            }
             history.push(square.sqrt() / norm_b);
         }
         let relative_residual = *history.last().expect("never empty");
@@ -223,8 +251,10 @@ impl<const D: usize> Solver<D> {
         let null_space = self.multigrid.null_space();
         if !null_space.is_empty() {
             let coefficients = null_space.project_out(b.to_mut());
-            for (weights, k) in null_space.weights.iter().zip(coefficients) {
-                let members = || (0..weights.len()).filter(|&c| weights[c].abs() > 1e-12);
+            // Once more for what rounding left.
+            null_space.project_out(b.to_mut());
+            for (vector, k) in null_space.vectors.iter().zip(coefficients) {
+                let members = || vector.iter().filter(|(_, w)| w.abs() > 1e-12).map(|&(c, _)| c);
                 sealed.push(Sealed {
                     first: members().map(|c| null_space.first[c]).min().unwrap_or(0),
                     unknowns: members().map(|c| null_space.sizes[c]).sum(),
@@ -236,22 +266,15 @@ impl<const D: usize> Solver<D> {
     }
 }
 
-/// x += alpha p, r -= alpha q, b = r; returns r · r.
-fn update(
-    x: &mut [f64],
-    r: &mut [f64],
-    b: &mut [f32],
-    p: &[f64],
-    q: &[f64],
-    alpha: f64,
-    chunk: usize,
-) -> f64 {
+/// x += alpha p, r -= alpha q, b = scale r; returns r · r.
+fn update(x: &mut [f64], r: &mut [f64], b: &mut [f32], p: &[f64], q: &[f64], alpha: f64, scale: f64) -> f64 {
+    const CHUNK: usize = 1 << 13;
     let parts: Vec<f64> = x
-        .par_chunks_mut(chunk)
-        .zip(r.par_chunks_mut(chunk))
-        .zip(b.par_chunks_mut(chunk))
-        .zip(p.par_chunks(chunk))
-        .zip(q.par_chunks(chunk))
+        .par_chunks_mut(CHUNK)
+        .zip(r.par_chunks_mut(CHUNK))
+        .zip(b.par_chunks_mut(CHUNK))
+        .zip(p.par_chunks(CHUNK))
+        .zip(q.par_chunks(CHUNK))
         .map(|((((x, r), b), p), q)| {
             simd(
                 #[inline(always)]
@@ -261,7 +284,7 @@ fn update(
                     }
                     for ((r, q), b) in r.iter_mut().zip(q).zip(b) {
                         *r -= alpha * q;
-                        *b = *r as f32;
+                        *b = (scale * *r) as f32;
                     }
                     lane_dot(r, r)
                 },

@@ -86,12 +86,6 @@ pub(crate) fn row_of<V: Copy>(values: &[V], at: usize) -> &Row<V> {
     values[at..at + 8].try_into().expect("a row has eight cells")
 }
 
-/// The row that starts at `at`, to be written.
-#[inline(always)]
-pub(crate) fn row_of_mut<V: Copy>(values: &mut [V], at: usize) -> &mut Row<V> {
-    (&mut values[at..at + 8]).try_into().expect("a row has eight cells")
-}
-
 /// Runs `f` compiled for the widest vector instructions that this machine has. What `f` calls must be
 /// inlined into it to profit.
 #[inline(always)]

@@ -1,6 +1,8 @@
 //! Iterations to a relative residual of 1e-5: the multigrid keeps them flat, whatever the operator is
 //! made of.
 
+#![allow(clippy::print_stdout, reason = "the figures are for whoever runs the test by hand")]
+
 mod common;
 
 use common::*;

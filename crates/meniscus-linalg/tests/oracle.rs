@@ -4,9 +4,14 @@
 mod common;
 
 use common::*;
+use std::sync::Arc;
+
 use faer::Mat;
 use faer::prelude::Solve;
-use meniscus_linalg::{Operator, SolveError, SolveParams, Solver};
+use meniscus_core::grid::Blocks;
+use meniscus_linalg::{
+    ExtraUnknown, LowRankTerm, Operator, Patch, SolveError, SolveParams, Solver, Workspace,
+};
 use proptest::prelude::*;
 
 fn parts() -> impl Strategy<Value = Parts> {
@@ -35,11 +40,22 @@ fn assembled<const D: usize>(operator: &Operator<D>) -> (Vec<usize>, Mat<f64>) {
     (unknowns, matrix)
 }
 
+/// A random vector that is zero where there is no unknown.
+fn random_unknowns<const D: usize>(operator: &Operator<D>, seed: u64) -> Vec<f64> {
+    let mut vector = random_vector(operator.len(), seed);
+    for (i, value) in vector.iter_mut().enumerate() {
+        if !operator.is_unknown(i) {
+            *value = 0.0;
+        }
+    }
+    vector
+}
+
 fn check_operator<const D: usize>(operator: &Operator<D>, seed: u64) {
     let (unknowns, matrix) = assembled(operator);
     assert_eq!(unknowns.len(), operator.unknowns());
     let n = operator.len();
-    let (x, y) = (random_vector(n, seed), random_vector(n, seed + 1));
+    let (x, y) = (random_unknowns(operator, seed), random_unknowns(operator, seed + 1));
     let (mut ax, mut ay) = (vec![0.0; n], vec![0.0; n]);
     let xax = operator.apply(&x, &mut ax);
     operator.apply(&y, &mut ay);
@@ -64,11 +80,7 @@ fn check_operator<const D: usize>(operator: &Operator<D>, seed: u64) {
 
 fn check_preconditioner<const D: usize>(operator: &Operator<D>, seed: u64) {
     let n = operator.len();
-    let on_unknowns = |mut v: Vec<f64>| {
-        (0..n).filter(|&i| operator.row(i).iter().all(|e| e.1 == 0.0)).for_each(|i| v[i] = 0.0);
-        v
-    };
-    let (x, y) = (on_unknowns(random_vector(n, seed)), on_unknowns(random_vector(n, seed + 1)));
+    let (x, y) = (random_unknowns(operator, seed), random_unknowns(operator, seed + 1));
     let mut solver = Solver::new(operator.clone());
     let (mut bx, mut by) = (vec![0.0; n], vec![0.0; n]);
     solver.precondition(&x, &mut bx);
@@ -89,7 +101,7 @@ fn check_solution<const D: usize>(operator: &Operator<D>, seed: u64) {
         return;
     }
     // A right-hand side in the range of the operator, and more than that if it is regular.
-    let (mut b, guess) = (vec![0.0; n], random_vector(n, seed));
+    let (mut b, guess) = (vec![0.0; n], random_unknowns(operator, seed));
     operator.apply(&guess, &mut b);
     let mut solver = Solver::new(operator.clone());
     let mut x = vec![0.0; n];
@@ -124,13 +136,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_operators_2d(w in 5usize..26, h in 5usize..20, seed in any::<u32>(), density in 0.4f64..1.0, closed in 0.0f64..0.6, parts in parts()) {
+    fn random_operators_2d(w in 5usize..26, h in 5usize..20, seed in any::<u32>(), density in 0.4f64..1.0, closed in prop_oneof![Just(0.0), 0.0f64..0.6], parts in parts()) {
         check_all(&Random::new([w, h], u64::from(seed), density, closed, parts));
     }
 
     #[test]
-    fn random_operators_3d(w in 4usize..12, h in 4usize..10, d in 4usize..9, seed in any::<u32>(), density in 0.4f64..1.0, closed in 0.0f64..0.6, parts in parts()) {
+    fn random_operators_3d(w in 4usize..12, h in 4usize..10, d in 4usize..9, seed in any::<u32>(), density in 0.4f64..1.0, closed in prop_oneof![Just(0.0), 0.0f64..0.6], parts in parts()) {
         check_all(&Random::new([w, h, d], u64::from(seed), density, closed, parts));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    /// Hierarchies of several levels: parts of parts, and groups of blocks visited in parallel.
+    #[test]
+    fn preconditioners_of_deep_hierarchies_are_symmetric(seed in any::<u32>(), density in 0.5f64..1.0, closed in prop_oneof![Just(0.0), 0.0f64..0.6], parts in parts()) {
+        let random = Random::new([150, 90], u64::from(seed), density, closed, parts);
+        check_preconditioner(&random.operator(), random.seed);
+        let random = Random::new([40, 40, 30], u64::from(seed), density, closed, Parts { terms: false, ..parts });
+        check_preconditioner(&random.operator(), random.seed);
     }
 }
 
@@ -180,6 +205,18 @@ fn sealed_chambers_are_made_compatible() {
     assert!(left.iter().map(|&i| x[i]).sum::<f64>().abs() < 1e-9 * norm(&x) * left.len() as f64);
 }
 
+/// Sealed systems converge to the limits of f64.
+#[test]
+fn a_sealed_box_is_solved_to_rounding() {
+    let problem = Problem::<2>::new([128, 128], |[x, y]| {
+        if (x - 60).pow(2) + (y - 50).pow(2) < 300 { Kind::Closed } else { Kind::Unknown }
+    });
+    let b = problem.rhs();
+    let mut x = vec![0.0; b.len()];
+    let params = SolveParams { tolerance: 2e-15, max_iterations: 60 };
+    Solver::new(problem.operator()).solve(&b, &mut x, &params).expect("converges");
+}
+
 /// Two sealed chambers with a piston between them have one constant in common, not two.
 #[test]
 fn a_low_rank_term_between_chambers_joins_their_null_spaces() {
@@ -207,6 +244,137 @@ fn no_convergence_is_an_error_with_its_history() {
     let bad = vec![f64::NAN; b.len()];
     assert_eq!(solver.solve(&bad, &mut x, &params), Err(SolveError::NotFinite));
     assert!(matches!(solver.solve(&b[1..], &mut x, &params), Err(SolveError::Length { .. })));
+}
+
+#[test]
+fn a_right_hand_side_of_any_size_is_solved() {
+    let problem = tank::<2>(40);
+    for scale in [1e-60, 1e-30, 1e30, 1e60] {
+        let b: Vec<f64> = problem.rhs().iter().map(|b| scale * b).collect();
+        let (_, info) = solve(problem.operator(), &b);
+        assert!(info.iterations < 15);
+    }
+}
+
+#[test]
+fn a_uniform_source_in_a_sealed_box_leaves_nothing_to_solve() {
+    let problem = Problem::<2>::new([61, 40], |_| Kind::Unknown);
+    let b: Vec<f64> = problem.rhs().iter().map(|b| if *b == 0.0 { 0.0 } else { 0.1 }).collect();
+    let mut x = vec![1.0; b.len()];
+    let info = Solver::new(problem.operator()).solve(&b, &mut x, &SolveParams::default()).expect("converges");
+    assert_eq!(info.iterations, 0);
+    assert!((info.sealed[0].imbalance - 1.0).abs() < 1e-12);
+    assert!(x.iter().all(|&x| x == 0.0));
+}
+
+#[test]
+fn terms_that_touch_only_extra_unknowns() {
+    let mut problem = cavities::<2>(48, 4);
+    let slots = problem.blocks.slots();
+    let term =
+        LowRankTerm { inverse_mass: vec![3.0], unknowns: vec![slots, slots + 2], columns: vec![1.0, -1.0] };
+    problem.terms = vec![term];
+    let operator = problem.operator();
+    check_preconditioner(&operator, 5);
+    check_solution(&operator, 5);
+}
+
+/// Thousands of single cells that touch nothing but one cavity share its unknown on coarser levels.
+#[test]
+fn single_cells_inside_a_cavity_do_not_burden_the_coarsest_level() {
+    let problem = Problem::<2>::new([160, 160], |[x, y]| {
+        let single = x < 150 && x % 2 == 1 && y % 2 == 1;
+        if y < 4 && x < 20 {
+            Kind::Known
+        } else if x < 20 || single {
+            Kind::Unknown
+        } else {
+            Kind::Extra(0)
+        }
+    })
+    .with_extras();
+    let mut solver = Solver::new(problem.operator());
+    assert!(*solver.level_sizes().last().expect("levels") < 200, "{:?}", solver.level_sizes());
+    let b = problem.rhs();
+    let mut x = vec![0.0; b.len()];
+    let info = solver.solve(&b, &mut x, &SolveParams::default()).expect("converges");
+    assert!(info.iterations <= 14, "{}", info.iterations);
+}
+
+#[test]
+fn thousands_of_sealed_components() {
+    let kind = |[x, y]: [i64; 2]| if x % 3 == 2 || y % 2 == 1 { Kind::Closed } else { Kind::Unknown };
+    let problem = Problem::<2>::new([200, 200], kind);
+    let mut solver = Solver::new(problem.operator());
+    let b = problem.rhs();
+    let mut x = vec![0.0; b.len()];
+    let info = solver.solve(&b, &mut x, &SolveParams::default()).expect("converges");
+    assert_eq!(info.sealed.len(), 67 * 100);
+    assert!(solver.relative_residual(&b, &x) < 1e-5);
+}
+
+/// Vectors that an earlier solver used change nothing.
+#[test]
+fn a_workspace_can_be_handed_on() {
+    let operators = [
+        bodies::<2>(40, 2, 0.1, true).operator(),
+        tank::<2>(24).operator(),
+        cavities::<2>(48, 5).operator(),
+        bodies::<2>(56, 3, 1.0, true).operator(),
+    ];
+    let mut workspace = Workspace::default();
+    for operator in operators {
+        let b = random_unknowns(&operator, 3);
+        let solve = |operator: Operator<2>, workspace: Workspace| {
+            let mut solver = Solver::with_workspace(operator, workspace);
+            let mut x = vec![0.0; b.len()];
+            let info = solver.solve(&b, &mut x, &SolveParams::default()).expect("converges");
+            (x, info.history, solver.into_workspace())
+        };
+        let fresh = solve(operator.clone(), Workspace::default());
+        let reused = solve(operator, workspace);
+        assert!(fresh.0 == reused.0 && fresh.1 == reused.1);
+        workspace = reused.2;
+    }
+}
+
+#[test]
+fn bad_parts_are_refused_with_a_reason() {
+    let blocks = Arc::new(Blocks::<2>::all([16, 16]));
+    let closed = |_: usize, _: &mut Patch<2>| {};
+    let refused =
+        |fill: &(dyn Fn(usize, &mut Patch<2>) + Sync), extras: &[ExtraUnknown], terms: &[LowRankTerm]| {
+            Operator::assemble(blocks.clone(), fill, extras, terms).expect_err("refused").to_string()
+        };
+    let out_of_blocks = |_: usize, patch: &mut Patch<2>| patch.fill_faces(1.0);
+    assert!(refused(&out_of_blocks, &[], &[]).contains("leads out of the active blocks"));
+    let one_sided = |block: usize, patch: &mut Patch<2>| {
+        if block == 0 {
+            patch.set_face(0, 1, 7, 1.0);
+        }
+    };
+    assert!(refused(&one_sided, &[], &[]).contains("does not agree"));
+    let negative = |_: usize, patch: &mut Patch<2>| patch.anchors[3] = -1.0;
+    assert!(refused(&negative, &[], &[]).contains("weight -1"));
+    let extra = ExtraUnknown { couplings: vec![(1 << 20, 1.0)], anchor: 0.0 };
+    assert!(refused(&closed, &[extra], &[]).contains("names unknown 1048576"));
+    let term = |inverse_mass: &[f64], unknowns: &[usize], columns: &[f64]| LowRankTerm {
+        inverse_mass: inverse_mass.to_vec(),
+        unknowns: unknowns.to_vec(),
+        columns: columns.to_vec(),
+    };
+    for (term, reason) in [
+        (term(&[1.0; 3], &[], &[]), "not a square"),
+        (term(&[1.0], &[1], &[1.0, 2.0]), "one column"),
+        (term(&[1.0], &[1, 1], &[1.0, 2.0]), "twice"),
+        (term(&[1.0], &[1], &[f64::NAN]), "not finite"),
+        (term(&[-1.0], &[1], &[1.0]), "positive semi-definite"),
+        (term(&[0.0, 1.0, 1.0, 0.0], &[1], &[1.0, 1.0]), "positive semi-definite"),
+        (term(&[1.0, 0.5, 0.0, 1.0], &[1], &[1.0, 1.0]), "symmetric"),
+    ] {
+        let message = refused(&closed, &[], &[term]);
+        assert!(message.contains(reason), "{message}");
+    }
 }
 
 #[test]

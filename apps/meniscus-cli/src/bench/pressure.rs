@@ -124,9 +124,9 @@ fn kernel_reports(report: &Report) -> Vec<KernelReport> {
 }
 
 /// Runs the benchmark: the fastest of `repeat` solves.
-pub fn run(source: &Source, threads: Option<usize>, repeat: usize, profile: bool) -> Result<Report, Failure> {
+pub fn run(source: &Source, threads: Option<u32>, repeat: u32, profile: bool) -> Result<Report, Failure> {
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
+        .num_threads(threads.unwrap_or(0) as usize)
         .build()
         .into_diagnostic()
         .wrap_err("cannot start the threads")
@@ -134,11 +134,11 @@ pub fn run(source: &Source, threads: Option<usize>, repeat: usize, profile: bool
     pool.install(|| measure(source, repeat, profile))
 }
 
-fn measure(source: &Source, repeat: usize, profile: bool) -> Result<Report, Failure> {
+fn measure(source: &Source, repeat: u32, profile: bool) -> Result<Report, Failure> {
     let system = source.load().map_err(Failure::BadInput)?;
     let mut memory = Memory::new(system.rhs.len());
     let mut best: Option<Report> = None;
-    for _ in 0..repeat.max(1) {
+    for _ in 0..repeat {
         let report = solve_once(&system, &mut memory).map_err(Failure::Failed)?;
         let total = |r: &Report| r.setup_s + r.solve_s;
         if best.as_ref().is_none_or(|b| total(&report) < total(b)) {

@@ -35,15 +35,20 @@ pub(crate) struct Aggregation<const D: usize> {
 struct Split {
     /// The group (its lowest cell) of each further part.
     parts: Vec<u16>,
-    cells: Vec<(u16, Option<u16>)>,
+    cells: Vec<(u16, Target)>,
     extras: Vec<(u32, Target)>,
 }
 
 #[derive(Clone, Copy)]
 enum Target {
+    /// An unknown without neighbours.
     Nowhere,
+    /// The coarse cell at the place of this group.
     Cell(u16),
-    Part(u16),
+    /// A further part.
+    Part(u32),
+    /// Where this extra unknown goes.
+    With(u32),
 }
 
 impl<const D: usize> Aggregation<D> {
@@ -98,15 +103,19 @@ impl<const D: usize> Aggregation<D> {
                 let slot = self.coarse_slot(block, group as usize);
                 self.positions.push(Some(self.coarse.cell(slot).map(|c| c as u32)));
             }
-            for (extra, target) in split.extras {
-                self.extras[extra as usize] = match target {
-                    Target::Nowhere => None,
-                    Target::Cell(group) => Some(self.coarse_slot(block, group as usize).flat::<D>() as u32),
-                    Target::Part(part) => Some(first_part + u32::from(part)),
-                };
+            let resolve = |target: Target| match target {
+                Target::Nowhere => None,
+                Target::Cell(group) => Some(self.coarse_slot(block, group as usize).flat::<D>() as u32),
+                Target::Part(part) => Some(first_part + part),
+                Target::With(extra) => self.extras[extra as usize],
+            };
+            let extras: Vec<_> =
+                split.extras.iter().map(|&(extra, target)| (extra, resolve(target))).collect();
+            let cells = split.cells.iter().map(|&(local, target)| (local, resolve(target))).collect();
+            self.irregular.push(cells);
+            for (extra, target) in extras {
+                self.extras[extra as usize] = target;
             }
-            let to_flat = |part: u16| first_part + u32::from(part);
-            self.irregular.push(split.cells.iter().map(|&(l, part)| (l, part.map(to_flat))).collect());
         }
     }
 
@@ -195,6 +204,17 @@ fn is_linked_extra<T: Real, const D: usize>(level: &Level<T, D>, extra: usize) -
     !level.extras.edges(extra).is_empty() || level.low_rank.find_row(level.slots() + extra).is_some()
 }
 
+/// The one extra unknown that a cell without neighbours is coupled to, if that has no place and no low-rank
+/// term touches the cell: the two are connected and can share an unknown (many single cells inside one cavity, say).
+fn only_extra<T: Real, const D: usize>(level: &Level<T, D>, block: usize, local: usize) -> Option<u32> {
+    let mut extras =
+        level.couplings[block].iter().filter(|c| c.local as usize == local).map(|c| c.extra as usize);
+    let extra = extras.next()? - level.slots();
+    let free = level.low_rank.find_row(block * block_len::<D>() + local).is_none();
+    let alone = extras.all(|e| e - level.slots() == extra);
+    (free && alone && level.extras.positions[extra].is_none()).then_some(extra as u32)
+}
+
 /// Which cells of a block are coupled to extra unknowns or touched by low-rank terms.
 fn linked_cells<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Vec<bool> {
     let n = block_len::<D>();
@@ -261,7 +281,8 @@ fn is_whole<T: Real, const D: usize>(stencil: &Stencil<T, D>, base: usize, linke
 struct Group {
     cells: Vec<u16>,
     extras: Vec<u32>,
-    alone_cells: Vec<u16>,
+    /// Cells that do not take part: they have no neighbours, or only one extra unknown.
+    outside: Vec<(u16, Target)>,
     alone_extras: Vec<u32>,
     /// By member, cells first: the lowest member of its part.
     root: Vec<usize>,
@@ -279,13 +300,18 @@ impl Group {
         let stencil = &fine.stencils[block];
         self.cells.clear();
         self.extras.clear();
-        self.alone_cells.clear();
+        self.outside.clear();
         self.alone_extras.clear();
         for local in corners::<D>().map(|offset| base + offset) {
-            if linked[local] || stencil.has_neighbours(local) {
+            if stencil.has_neighbours(local) {
                 self.cells.push(local as u16);
+            } else if linked[local] {
+                match only_extra(fine, block, local) {
+                    Some(extra) => self.outside.push((local as u16, Target::With(extra))),
+                    None => self.cells.push(local as u16),
+                }
             } else if stencil.diagonal(local) != T::ZERO {
-                self.alone_cells.push(local as u16);
+                self.outside.push((local as u16, Target::Nowhere));
             }
         }
         for extra in extras {
@@ -334,7 +360,7 @@ impl Group {
 
     /// Writes where the members go: the largest part (the first of equals) to the coarse cell.
     fn assign(&self, base: u16, split: &mut Split) {
-        split.cells.extend(self.alone_cells.iter().map(|&c| (c, None)));
+        split.cells.extend(&self.outside);
         split.extras.extend(self.alone_extras.iter().map(|&e| (e, Target::Nowhere)));
         let size = |root: usize| self.root.iter().filter(|&&r| r == root).count();
         let main = (0..self.root.len()).rev().max_by_key(|&m| size(m));
@@ -346,12 +372,12 @@ impl Group {
             } else {
                 Some(*part_of[root].get_or_insert_with(|| {
                     split.parts.push(base);
-                    (split.parts.len() - 1) as u16
+                    (split.parts.len() - 1) as u32
                 }))
             };
             match (member.checked_sub(self.cells.len()), part) {
                 (None, None) => {}
-                (None, Some(part)) => split.cells.push((self.cells[member], Some(part))),
+                (None, Some(part)) => split.cells.push((self.cells[member], Target::Part(part))),
                 (Some(k), None) => split.extras.push((self.extras[k], Target::Cell(base))),
                 (Some(k), Some(part)) => split.extras.push((self.extras[k], Target::Part(part))),
             }

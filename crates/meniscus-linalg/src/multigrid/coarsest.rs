@@ -17,8 +17,11 @@ pub(crate) struct Coarsest {
 }
 
 impl Coarsest {
-    /// `null_vectors` hold a value for each flat index of the level.
-    pub(crate) fn new<T: Real, const D: usize>(level: &Level<T, D>, null_vectors: &[Vec<f64>]) -> Self {
+    /// `null_vectors` are lists of (flat index, value).
+    pub(crate) fn new<T: Real, const D: usize>(
+        level: &Level<T, D>,
+        null_vectors: &[Vec<(usize, f64)>],
+    ) -> Self {
         let unknowns: Vec<u32> =
             (0..level.len()).filter(|&i| level.diagonal(i) > 0.0).map(|i| i as u32).collect();
         let n = unknowns.len();
@@ -33,13 +36,12 @@ impl Coarsest {
         }
         let mean = (0..n).map(|i| matrix[(i, i)]).sum::<f64>() / n.max(1) as f64;
         for vector in null_vectors {
-            let entries: Vec<f64> = unknowns.iter().map(|&i| vector[i as usize]).collect();
-            let square: f64 = entries.iter().map(|e| e * e).sum();
-            if square > 0.0 {
-                for r in 0..n {
-                    for c in 0..n {
-                        matrix[(r, c)] += mean * entries[r] * entries[c] / square;
-                    }
+            let entries: Vec<(usize, f64)> =
+                vector.iter().filter_map(|&(flat, value)| Some((index(flat)?, value))).collect();
+            let square: f64 = entries.iter().map(|e| e.1 * e.1).sum();
+            for &(r, a) in &entries {
+                for &(c, b) in &entries {
+                    matrix[(r, c)] += mean * a * b / square;
                 }
             }
         }

@@ -19,10 +19,15 @@ use coarsest::Coarsest;
 use nullspace::Labels;
 pub(crate) use nullspace::NullSpace;
 pub(crate) use smooth::Vectors;
-use smooth::{Direction, Schedule, sweep, sweep_from_zero};
+use smooth::{Schedule, sweep_back, sweep_from_zero};
 
 /// Coarsening ends at this many unknowns.
 const COARSEST: usize = 100;
+
+/// Rounds of relaxation in one visit to a block. Coarse levels are cheap, and what they do well the finest
+/// need not repeat.
+const FINE_ROUNDS: usize = 2;
+const COARSE_ROUNDS: usize = 4;
 
 /// A level below the finest.
 struct CoarseLevel<const D: usize> {
@@ -57,14 +62,14 @@ impl<const D: usize> Multigrid<D> {
                 break;
             }
             unknowns = fewer;
-            let schedule = Schedule::new(&level);
+            let schedule = Schedule::new(&level, COARSE_ROUNDS);
             let mut vectors = Vectors::default();
             vectors.fit(&level);
             aggregations.push(aggregation);
             coarse.push(CoarseLevel { level, collapsed, schedule, vectors });
         }
         let (null_space, coarsest) = bottom(finest, &aggregations, &coarse);
-        Self { schedule: Schedule::new(finest), aggregations, coarse, coarsest, null_space }
+        Self { schedule: Schedule::new(finest, FINE_ROUNDS), aggregations, coarse, coarsest, null_space }
     }
 
     /// The null space of the finest operator.
@@ -86,7 +91,7 @@ impl<const D: usize> Multigrid<D> {
         profile.time(Kernel::Coarse, || self.coarse_cycle());
         let Self { schedule, aggregations, coarse, .. } = self;
         profile.time(Kernel::SmoothUp, || {
-            ascend(finest, schedule, vectors, &aggregations[0], &coarse[0].vectors)
+            ascend(finest, schedule, vectors, &aggregations[0], &coarse[0].vectors);
         });
     }
 
@@ -122,18 +127,24 @@ fn bottom<const D: usize>(
     aggregations: &[Aggregation<D>],
     coarse: &[CoarseLevel<D>],
 ) -> (NullSpace, Coarsest) {
-    let Some(last) = coarse.last() else {
-        let null_space = NullSpace::new(finest, Labels::of_coarsest(finest));
-        let vectors = Labels::of_coarsest(finest).vectors(&null_space);
-        return (null_space, Coarsest::new(finest, &vectors));
+    let labels = match coarse.last() {
+        None => Labels::of_coarsest(finest),
+        Some(last) => Labels::of_coarsest(&last.level),
     };
-    let mut labels = Labels::of_coarsest(&last.level);
-    for k in (1..coarse.len()).rev() {
-        labels = labels.refine(&coarse[k - 1].level, &coarse[k].collapsed, &aggregations[k]);
+    let mut finer = labels.clone();
+    for k in (0..coarse.len()).rev() {
+        finer = match k {
+            0 => finer.refine(finest, &coarse[0].collapsed, &aggregations[0]),
+            _ => finer.refine(&coarse[k - 1].level, &coarse[k].collapsed, &aggregations[k]),
+        };
     }
-    let null_space = NullSpace::new(finest, labels.refine(finest, &coarse[0].collapsed, &aggregations[0]));
-    let vectors = Labels::of_coarsest(&last.level).vectors(&null_space);
-    (null_space, Coarsest::new(&last.level, &vectors))
+    let null_space = NullSpace::new(finest, finer);
+    let vectors = labels.vectors(&null_space);
+    let coarsest = match coarse.last() {
+        None => Coarsest::new(finest, &vectors),
+        Some(last) => Coarsest::new(&last.level, &vectors),
+    };
+    (null_space, coarsest)
 }
 
 fn next_level<T: Real, const D: usize>(fine: &Level<T, D>) -> (Aggregation<D>, Level<f32, D>, Vec<usize>) {
@@ -179,7 +190,7 @@ fn ascend<T: Real, const D: usize>(
     coarse: &Vectors,
 ) {
     prolong(level, vectors, aggregation, coarse);
-    sweep(level, schedule, vectors, Direction::Backward);
+    sweep_back(level, schedule, vectors);
 }
 
 /// coarse_b = P^T (b - A x).
@@ -229,10 +240,8 @@ fn restrict_residual<T: Real, const D: usize>(
     }
     for e in 0..level.extras.len() {
         let Some(target) = aggregation.extras[e] else { continue };
-        let i = level.slots() + e;
-        let force = level.low_rank.find_row(i).map_or(0.0, |row| level.low_rank.force(row, v).f64());
-        let product = level.extras.diagonal[e].f64() * x[i].f64() - level.extras.neighbour_sum(e, x) + force;
-        coarse_b[target as usize] += (b[i].f64() - product) as f32;
+        let residual = b[level.slots() + e].f64() - level.extra_product(e, x, v);
+        coarse_b[target as usize] += residual as f32;
     }
 }
 

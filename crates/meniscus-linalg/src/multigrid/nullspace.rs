@@ -5,6 +5,8 @@
 //! Unknowns of one aggregate are connected, so the components of a level are those of the next
 //! coarser one, and they are found where there are few unknowns.
 
+use std::collections::BTreeMap;
+
 use faer::Mat;
 use meniscus_core::grid::block_len;
 
@@ -14,7 +16,8 @@ use crate::real::Real;
 
 const NONE: u32 = u32::MAX;
 
-/// An orthonormal basis of the null space: vector k is `weights[k][c]` on all unknowns of component c.
+/// An orthonormal basis of the null space. A vector is a list of (component, value): it has that value on
+/// all unknowns of the component.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NullSpace {
     /// By unknown of the finest level: its sealed component.
@@ -22,10 +25,11 @@ pub(crate) struct NullSpace {
     /// By component: unknowns, and the first of them.
     pub(crate) sizes: Vec<usize>,
     pub(crate) first: Vec<usize>,
-    pub(crate) weights: Vec<Vec<f64>>,
+    pub(crate) vectors: Vec<Vec<(usize, f64)>>,
 }
 
 /// Sealed components as labels on one level.
+#[derive(Clone)]
 pub(crate) struct Labels {
     labels: Vec<u32>,
     count: u32,
@@ -84,26 +88,36 @@ impl Labels {
         aggregation: &Aggregation<D>,
     ) -> Self {
         for &i in collapsed {
+            self.labels.resize(self.labels.len().max(i + 1), NONE);
             self.labels[i] = self.fresh();
         }
-        // Without sealed components there is nothing to carry.
+        // Without sealed components there is nothing to carry, and labels left out are none.
         let mut labels = Vec::new();
         if self.count > 0 {
             labels.resize(fine.len(), NONE);
             for (i, label) in labels.iter_mut().enumerate() {
                 if fine.diagonal(i) > 0.0 {
-                    *label = aggregation.target(fine.slots(), i).map_or(NONE, |t| self.labels[t]);
+                    *label = aggregation
+                        .target(fine.slots(), i)
+                        .and_then(|t| self.labels.get(t).copied())
+                        .unwrap_or(NONE);
                 }
             }
         }
         Self { labels, count: self.count }
     }
 
-    /// The value of each null vector on each unknown of this level.
-    pub(crate) fn vectors(&self, null_space: &NullSpace) -> Vec<Vec<f64>> {
-        let value = |weights: &[f64], label: u32| if label == NONE { 0.0 } else { weights[label as usize] };
-        let spread = |weights: &Vec<f64>| self.labels.iter().map(|&l| value(weights, l)).collect();
-        null_space.weights.iter().map(spread).collect()
+    /// The null vectors on the unknowns of this level, as lists of (unknown, value); those of components
+    /// that have no unknown here are left out.
+    pub(crate) fn vectors(&self, null_space: &NullSpace) -> Vec<Vec<(usize, f64)>> {
+        let mut members = vec![Vec::new(); null_space.sizes.len()];
+        for (i, &label) in self.labels.iter().enumerate().filter(|(_, l)| **l != NONE) {
+            members[label as usize].push(i);
+        }
+        let spread = |vector: &Vec<(usize, f64)>| -> Vec<(usize, f64)> {
+            vector.iter().flat_map(|&(c, value)| members[c].iter().map(move |&i| (i, value))).collect()
+        };
+        null_space.vectors.iter().map(spread).filter(|v| !v.is_empty()).collect()
     }
 }
 
@@ -152,12 +166,12 @@ impl NullSpace {
             sizes[label as usize] += 1;
             first[label as usize] = first[label as usize].min(i);
         }
-        let weights = orthonormal(free_combinations(finest, &labels), &sizes);
-        Self { labels: labels.labels, sizes, first, weights }
+        let vectors = null_vectors(finest, &labels, &sizes);
+        Self { labels: labels.labels, sizes, first, vectors }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.weights.is_empty()
+        self.vectors.is_empty()
     }
 
     /// Takes the part of a vector that lies in the null space away; returns its coefficients.
@@ -168,11 +182,12 @@ impl NullSpace {
                 sums[label as usize] += value;
             }
         }
-        let dot = |w: &Vec<f64>| w.iter().zip(&sums).map(|(w, s)| w * s).sum::<f64>();
-        let coefficients: Vec<f64> = self.weights.iter().map(dot).collect();
-        let removed: Vec<f64> = (0..sums.len())
-            .map(|c| coefficients.iter().zip(&self.weights).map(|(k, w)| k * w[c]).sum())
-            .collect();
+        let dot = |v: &Vec<(usize, f64)>| v.iter().map(|&(c, w)| w * sums[c]).sum::<f64>();
+        let coefficients: Vec<f64> = self.vectors.iter().map(dot).collect();
+        let mut removed = vec![0.0; sums.len()];
+        for (vector, k) in self.vectors.iter().zip(&coefficients) {
+            vector.iter().for_each(|&(c, w)| removed[c] += k * w);
+        }
         for (value, &label) in vector.iter_mut().zip(&self.labels) {
             if label != NONE {
                 *value -= removed[label as usize];
@@ -182,47 +197,51 @@ impl NullSpace {
     }
 }
 
-/// Combinations of the components' constants that no low-rank term feels: the null space of the matrix
-/// whose columns are F 1_c, each scaled to what it would be without cancellation.
-fn free_combinations<T: Real, const D: usize>(finest: &Level<T, D>, labels: &Labels) -> Vec<Vec<f64>> {
-    let (count, low_rank) = (labels.count as usize, &finest.low_rank);
-    let mut pushes = vec![vec![0.0; low_rank.dofs()]; count];
-    let mut scale = vec![0.0; count];
+/// Components that no low-rank term touches are free one by one. Of the others, those combinations of their
+/// constants are free that no term feels: the null space of the matrix whose columns are F 1_c, each scaled to
+/// what it would be without cancellation.
+fn null_vectors<T: Real, const D: usize>(
+    finest: &Level<T, D>,
+    labels: &Labels,
+    sizes: &[usize],
+) -> Vec<Vec<(usize, f64)>> {
+    let low_rank = &finest.low_rank;
+    let mut pushes: BTreeMap<usize, (Vec<f64>, f64)> = BTreeMap::new();
     for row in low_rank.rows_in(0..finest.len()) {
         let label = labels.labels[low_rank.row_unknown(row)];
         if label != NONE {
-            low_rank.push(row, 1.0, &mut pushes[label as usize]);
-            scale[label as usize] += low_rank.row_diagonal(row).f64();
+            let (push, scale) =
+                pushes.entry(label as usize).or_insert_with(|| (vec![0.0; low_rank.dofs()], 0.0));
+            low_rank.push(row, 1.0, push);
+            *scale += low_rank.row_diagonal(row).f64();
         }
     }
-    let unit = |c: usize| (0..count).map(|k| f64::from(u8::from(k == c))).collect::<Vec<f64>>();
-    let mut free: Vec<Vec<f64>> = (0..count).filter(|&c| scale[c] == 0.0).map(unit).collect();
-    let touched: Vec<usize> = (0..count).filter(|&c| scale[c] > 0.0).collect();
+    let untouched = (0..sizes.len()).filter(|c| !pushes.contains_key(c));
+    let mut vectors: Vec<_> = untouched.map(|c| vec![(c, 1.0 / (sizes[c] as f64).sqrt())]).collect();
+    let touched: Vec<(usize, Vec<f64>, f64)> = pushes.into_iter().map(|(c, (p, s))| (c, p, s)).collect();
     if touched.is_empty() {
-        return free;
+        return vectors;
     }
-    let gram = Mat::from_fn(touched.len(), touched.len(), |i, j| {
-        let (a, b) = (touched[i], touched[j]);
-        let dot: f64 = pushes[a].iter().zip(&pushes[b]).map(|(x, y)| x * y).sum();
-        dot / (scale[a] * scale[b]).sqrt()
+    let n = touched.len();
+    let gram = Mat::from_fn(n, n, |i, j| {
+        let ((_, a, s), (_, b, t)) = (&touched[i], &touched[j]);
+        a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>() / (s * t).sqrt()
     });
     let eigen =
         gram.self_adjoint_eigen(faer::Side::Lower).expect("a small symmetric matrix has eigenvectors");
-    for k in 0..touched.len() {
-        if eigen.S()[k] < 1e-13 {
-            let mut vector = vec![0.0; count];
-            for (i, &c) in touched.iter().enumerate() {
-                vector[c] = eigen.U()[(i, k)] / scale[c].sqrt();
-            }
-            free.push(vector);
-        }
+    let free = (0..n).filter(|&k| eigen.S()[k] < 1e-13 * n as f64);
+    let combinations =
+        free.map(|k| (0..n).map(|i| eigen.U()[(i, k)] / touched[i].2.sqrt()).collect()).collect();
+    let counts: Vec<f64> = touched.iter().map(|t| sizes[t.0] as f64).collect();
+    for vector in orthonormal(combinations, &counts) {
+        vectors.push(touched.iter().map(|t| t.0).zip(vector).collect());
     }
-    free
+    vectors
 }
 
 /// Gram-Schmidt in the inner product that weighs a component by its unknowns.
-fn orthonormal(vectors: Vec<Vec<f64>>, sizes: &[usize]) -> Vec<Vec<f64>> {
-    let dot = |a: &[f64], b: &[f64]| -> f64 { (0..sizes.len()).map(|c| a[c] * b[c] * sizes[c] as f64).sum() };
+fn orthonormal(vectors: Vec<Vec<f64>>, counts: &[f64]) -> Vec<Vec<f64>> {
+    let dot = |a: &[f64], b: &[f64]| -> f64 { (0..counts.len()).map(|c| a[c] * b[c] * counts[c]).sum() };
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for mut vector in vectors {
         for other in &basis {

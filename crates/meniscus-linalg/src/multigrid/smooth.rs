@@ -13,19 +13,24 @@ use rayon::prelude::*;
 use crate::operator::{Expanded, LANES, Level, Planes, Scratch, TASK_BLOCKS, Tile, lane, planes, spread};
 use crate::real::{Real, simd};
 
-/// Rounds of relaxation in one visit to a block.
-const ROUNDS: usize = 2;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+enum Direction {
     Forward,
     Backward,
+}
+
+/// How a block is visited.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    rounds: usize,
+    direction: Direction,
 }
 
 /// What a block and its neighbours hold when it is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    Values(Direction),
+    /// Both hold values: the sweep goes backward.
+    Values,
     /// Nothing has been visited yet.
     AllZero,
     /// Only neighbours have been visited.
@@ -35,7 +40,7 @@ enum Start {
 impl Start {
     fn direction(self) -> Direction {
         match self {
-            Self::Values(direction) => direction,
+            Self::Values => Direction::Backward,
             Self::AllZero | Self::OwnZero => Direction::Forward,
         }
     }
@@ -49,19 +54,21 @@ pub(crate) struct Vectors {
     pub(crate) v: Vec<f32>,
 }
 
-/// Which blocks low-rank terms touch, in groups whose members neither share a term nor a face: the
+/// How the blocks of a level are visited: which blocks low-rank terms touch, in groups whose members neither share a term nor a face: the
 /// members of a group can be visited at the same time, with the same result as one after another.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
+    /// Rounds of relaxation in one visit to a block.
+    rounds: usize,
     touched: Vec<bool>,
     groups: Vec<Vec<u32>>,
 }
 
 impl Schedule {
-    pub(crate) fn new<T: Real, const D: usize>(level: &Level<T, D>) -> Self {
+    pub(crate) fn new<T: Real, const D: usize>(level: &Level<T, D>, rounds: usize) -> Self {
         let (blocks, n) = (&level.blocks, block_len::<D>());
         if level.low_rank.is_empty() {
-            return Self::default();
+            return Self { rounds, ..Self::default() };
         }
         let mut touched = vec![false; blocks.len()];
         let mut colours: Vec<Option<usize>> = vec![None; blocks.len()];
@@ -92,7 +99,11 @@ impl Schedule {
             groups.resize(groups.len().max(colour + 1), Vec::new());
             groups[colour].push(block as u32);
         }
-        Self { touched, groups }
+        Self { rounds, touched, groups }
+    }
+
+    fn visit(&self, direction: Direction) -> Visit {
+        Visit { rounds: self.rounds, direction }
     }
 
     fn is_touched(&self, block: usize) -> bool {
@@ -109,43 +120,30 @@ pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
     // Blocks are visited without reading what they held, but for those that wait for their group.
     if schedule.groups.is_empty() {
         vectors.x[level.slots()..].fill(0.0);
+        vectors.v.fill(0.0);
     } else {
         vectors.clear();
     }
     relax_colour(level, schedule, vectors, true, Start::AllZero);
     relax_colour(level, schedule, vectors, false, Start::OwnZero);
     for group in &schedule.groups {
-        relax_group(level, vectors, group, Direction::Forward);
+        relax_group(level, vectors, group, schedule.visit(Direction::Forward));
     }
     (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
 }
 
-/// One sweep over all unknowns.
-pub(crate) fn sweep<T: Real, const D: usize>(
+/// The backward sweep over all unknowns: the adjoint of the forward one.
+pub(crate) fn sweep_back<T: Real, const D: usize>(
     level: &Level<T, D>,
     schedule: &Schedule,
     vectors: &mut Vectors,
-    direction: Direction,
 ) {
-    let start = Start::Values(direction);
-    match direction {
-        Direction::Forward => {
-            relax_colour(level, schedule, vectors, true, start);
-            relax_colour(level, schedule, vectors, false, start);
-            for group in &schedule.groups {
-                relax_group(level, vectors, group, direction);
-            }
-            (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
-        }
-        Direction::Backward => {
-            (0..level.extras.len()).rev().for_each(|e| relax_extra(level, vectors, e));
-            for group in schedule.groups.iter().rev() {
-                relax_group(level, vectors, group, direction);
-            }
-            relax_colour(level, schedule, vectors, false, start);
-            relax_colour(level, schedule, vectors, true, start);
-        }
+    (0..level.extras.len()).rev().for_each(|e| relax_extra(level, vectors, e));
+    for group in schedule.groups.iter().rev() {
+        relax_group(level, vectors, group, schedule.visit(Direction::Backward));
     }
+    relax_colour(level, schedule, vectors, false, Start::Values);
+    relax_colour(level, schedule, vectors, true, Start::Values);
 }
 
 /// Visits the blocks of one colour that no low-rank term touches.
@@ -180,7 +178,7 @@ fn relax_colour<T: Real, const D: usize>(
                             continue;
                         }
                         match start {
-                            Start::Values(_) => tile.load(own),
+                            Start::Values => tile.load(own),
                             Start::AllZero | Start::OwnZero => tile.clear(),
                         }
                         if start != Start::AllZero {
@@ -188,7 +186,7 @@ fn relax_colour<T: Real, const D: usize>(
                         }
                         load_rhs(level, block, b, |extra| extras[extra - slots], rhs);
                         coefficients.load_inverse(&level.stencils[block]);
-                        relax_tile(coefficients, tile, rhs, start.direction());
+                        relax_tile(coefficients, tile, rhs, schedule.visit(start.direction()));
                         tile.store(own);
                     }
                 },
@@ -215,38 +213,44 @@ fn load_rhs<T: Real, const D: usize>(
     }
 }
 
+/// What a visit to a block changed: its values, and the states of the terms that touch it.
+struct Visited {
+    own: Vec<f32>,
+    states: Vec<(usize, f32)>,
+}
+
 /// Visits the blocks of one group. They share nothing, so each is computed from the same x and v and
 /// written back afterwards.
 fn relax_group<T: Real, const D: usize>(
     level: &Level<T, D>,
     vectors: &mut Vectors,
     group: &[u32],
-    direction: Direction,
+    visit: Visit,
 ) {
     let n = block_len::<D>();
     let Vectors { x, b, v } = vectors;
     if group.len() < TASK_BLOCKS {
         let mut scratch = Scratch::new();
         for &block in group {
-            relax_touched(level, x, b, v, block as usize, &mut scratch, direction);
+            relax_touched(level, x, b, v, block as usize, &mut scratch, visit);
             scratch.tile.store(&mut x[block as usize * n..(block as usize + 1) * n]);
         }
         return;
     }
-    let visited: Vec<(Vec<f32>, Vec<(usize, f32)>)> = group
+    let visited: Vec<Visited> = group
         .par_iter()
         .map_init(
             || (Scratch::new(), v.clone()),
             |(scratch, v), &block| {
-                relax_touched(level, x, b, v, block as usize, scratch, direction);
+                relax_touched(level, x, b, v, block as usize, scratch, visit);
                 let mut own = vec![0.0; n];
                 scratch.tile.store(&mut own);
                 let dofs = level.low_rank.dofs_in(block as usize * n..(block as usize + 1) * n);
-                (own, dofs.into_iter().map(|dof| (dof, v[dof])).collect())
+                Visited { own, states: dofs.into_iter().map(|dof| (dof, v[dof])).collect() }
             },
         )
         .collect();
-    for (&block, (own, states)) in group.iter().zip(visited) {
+    for (&block, Visited { own, states }) in group.iter().zip(visited) {
         x[block as usize * n..(block as usize + 1) * n].copy_from_slice(&own);
         for (dof, value) in states {
             v[dof] = value;
@@ -262,7 +266,7 @@ fn relax_touched<T: Real, const D: usize>(
     v: &mut [f32],
     block: usize,
     scratch: &mut Scratch<f32, D>,
-    direction: Direction,
+    visit: Visit,
 ) {
     let n = block_len::<D>();
     let Scratch { tile, coefficients } = scratch;
@@ -276,8 +280,8 @@ fn relax_touched<T: Real, const D: usize>(
             let mut rhs = [[0.0; LANES]; 8];
             load_rhs(level, block, &b[block * n..(block + 1) * n], |extra| x[extra], &mut rhs);
             coefficients.load_inverse(&level.stencils[block]);
-            for _ in 0..ROUNDS {
-                match direction {
+            for _ in 0..visit.rounds {
+                match visit.direction {
                     Direction::Forward => {
                         relax_untouched_cells(level, coefficients, tile, block, &rhs, [0, 1]);
                         touched.clone().for_each(|row| relax_touched_cell(level, tile, &rhs, v, row));
@@ -350,11 +354,11 @@ fn relax_tile<const D: usize>(
     coefficients: &Expanded<f32, D>,
     tile: &mut Tile<f32, D>,
     rhs: &Planes<f32>,
-    direction: Direction,
+    visit: Visit,
 ) {
-    for _ in 0..ROUNDS {
+    for _ in 0..visit.rounds {
         for half in 0..2 {
-            let colour = if direction == Direction::Forward { half } else { 1 - half };
+            let colour = if visit.direction == Direction::Forward { half } else { 1 - half };
             relax_cells(coefficients, tile, rhs, colour);
         }
     }
@@ -395,17 +399,14 @@ const TURNS: [[f32; LANES]; 2] = {
 
 fn relax_extra<T: Real, const D: usize>(level: &Level<T, D>, vectors: &mut Vectors, extra: usize) {
     let i = level.slots() + extra;
-    let row = level.low_rank.find_row(i);
     let diagonal = level.diagonal(i);
     if diagonal == 0.0 {
         return;
     }
-    let own = level.extras.diagonal[extra].f64() * vectors.x[i].f64();
-    let force = row.map_or(0.0, |row| level.low_rank.force(row, &vectors.v).f64());
-    let residual = vectors.b[i].f64() + level.extras.neighbour_sum(extra, &vectors.x) - own - force;
+    let residual = vectors.b[i].f64() - level.extra_product(extra, &vectors.x, &vectors.v);
     let dx = (residual / diagonal) as f32;
     vectors.x[i] += dx;
-    if let Some(row) = row {
+    if let Some(row) = level.low_rank.find_row(i) {
         level.low_rank.push(row, dx, &mut vectors.v);
     }
 }

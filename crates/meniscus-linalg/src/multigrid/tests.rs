@@ -19,13 +19,13 @@ fn hash(key: u64) -> f64 {
 }
 
 /// Random cells, faces, anchors, two extra unknowns and one low-rank term.
-fn random_operator<const D: usize>(cells: [usize; D], seed: u64, density: f64, closed: f64) -> Operator<D> {
+fn random_operator<const D: usize>(cells: [usize; D], seed: u64, filled: f64, closed: f64) -> Operator<D> {
     let key = |cell: [i64; D], salt: u64| {
         cell.iter()
             .fold(seed.wrapping_add(salt << 40), |k, &c| k.wrapping_mul(1_000_003).wrapping_add(c as u64))
     };
     let is_unknown = |cell: [i64; D]| {
-        (0..D).all(|a| cell[a] >= 0 && cell[a] < cells[a] as i64) && hash(key(cell, 1)) < density
+        (0..D).all(|a| cell[a] >= 0 && cell[a] < cells[a] as i64) && hash(key(cell, 1)) < filled
     };
     let blocks = Arc::new(Blocks::all(cells));
     let fill = |block: usize, patch: &mut Patch<D>| {
@@ -158,15 +158,15 @@ proptest! {
 
     #[test]
     fn aggregates_are_connected_and_the_coarse_operator_is_galerkin_2d(
-        w in 3usize..40, h in 3usize..30, seed in any::<u32>(), density in 0.3f64..1.0, closed in 0.0f64..0.7,
+        w in 3usize..40, h in 3usize..30, seed in any::<u32>(), filled in 0.3f64..1.0, closed in 0.0f64..0.7,
     ) {
-        check_hierarchy(&random_operator([w, h], u64::from(seed), density, closed));
+        check_hierarchy(&random_operator([w, h], u64::from(seed), filled, closed));
     }
 
     #[test]
     fn aggregates_are_connected_and_the_coarse_operator_is_galerkin_3d(
-        w in 3usize..14, h in 3usize..12, d in 3usize..18, seed in any::<u32>(), density in 0.3f64..1.0, closed in 0.0f64..0.7,
+        w in 3usize..14, h in 3usize..12, d in 3usize..18, seed in any::<u32>(), filled in 0.3f64..1.0, closed in 0.0f64..0.7,
     ) {
-        check_hierarchy(&random_operator([w, h, d], u64::from(seed), density, closed));
+        check_hierarchy(&random_operator([w, h, d], u64::from(seed), filled, closed));
     }
 }

@@ -98,7 +98,7 @@ impl<V: Real, const D: usize> Expanded<V, D> {
             return;
         }
         self.load(stencil);
-        for plane in self.diagonal[..planes::<D>()].iter_mut() {
+        for plane in &mut self.diagonal[..planes::<D>()] {
             for d in plane.iter_mut() {
                 // Dividing by infinity, not choosing afterwards, keeps the division in vector registers.
                 *d = V::ONE / if *d > V::ZERO { *d } else { V::INFINITY };

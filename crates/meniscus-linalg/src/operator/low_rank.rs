@@ -223,24 +223,23 @@ pub(crate) fn dofs(term: &LowRankTerm) -> usize {
 /// The lower factor L of a symmetric positive semi-definite k×k matrix, A = L L^T; columns of zero
 /// pivots are zero. `None` if the matrix is not positive semi-definite or not symmetric.
 fn cholesky(a: &[f64], k: usize) -> Option<Vec<f64>> {
-    let scale = (0..k).map(|i| a[i * k + i].abs()).fold(0.0, f64::max);
+    let scale = a.iter().map(|a| a.abs()).fold(0.0, f64::max);
+    let symmetric = |i: usize| (a[i] - a[i % k * k + i / k]).abs() <= 1e-9 * scale;
+    if !(0..k * k).all(symmetric) {
+        return None;
+    }
     let mut l = vec![0.0f64; k * k];
     for c in 0..k {
-        let square = a[c * k + c] - (0..c).map(|m| l[c * k + m].powi(2)).sum::<f64>();
-        if !(square >= -1e-10 * scale) {
-            return None;
-        }
-        if square <= 1e-14 * scale {
-            continue;
-        }
-        let pivot = square.sqrt();
-        l[c * k + c] = pivot;
-        for r in c + 1..k {
-            if !((a[r * k + c] - a[c * k + r]).abs() <= 1e-9 * scale) {
-                return None;
+        let rest =
+            |l: &[f64], r: usize| a[r * k + c] - (0..c).map(|m| l[r * k + m] * l[c * k + m]).sum::<f64>();
+        let square = rest(&l, c);
+        if square > 1e-14 * scale {
+            let pivot = square.sqrt();
+            for r in c..k {
+                l[r * k + c] = rest(&l, r) / pivot;
             }
-            let sum = (0..c).map(|m| l[r * k + m] * l[c * k + m]).sum::<f64>();
-            l[r * k + c] = (a[r * k + c] - sum) / pivot;
+        } else if !(c..k).all(|r| rest(&l, r).abs() <= 1e-7 * scale) || square < -1e-10 * scale {
+            return None;
         }
     }
     Some(l)

@@ -61,6 +61,16 @@ pub enum AssembleError {
         /// The weight.
         weight: f64,
     },
+    /// A face on the boundary of a block leads nowhere, or its two blocks disagree on its weight.
+    #[error(
+        "{what} along axis {axis} does not agree with the neighbouring block, or leads out of the active blocks: such faces must be 0, or anchors"
+    )]
+    Unmatched {
+        /// Where it was found.
+        what: String,
+        /// The axis of the face.
+        axis: usize,
+    },
     /// An index does not name a slot or an extra unknown.
     #[error("{what} names unknown {index}, but there are only {len}")]
     OutOfRange {
@@ -92,6 +102,14 @@ impl<const D: usize> Operator<D> {
         terms: &[LowRankTerm],
     ) -> Result<Self, AssembleError> {
         let slots = blocks.slots();
+        let len = slots + extras.len();
+        if len >= u32::MAX as usize {
+            return Err(AssembleError::OutOfRange {
+                what: "the operator".into(),
+                index: len,
+                len: u32::MAX as usize,
+            });
+        }
         check_extras(extras, slots)?;
         check_terms(terms, slots + extras.len())?;
         let edges: Vec<Edge> = extras
@@ -131,6 +149,11 @@ impl<const D: usize> Operator<D> {
     /// The number of unknowns: slots and extra unknowns with a non-zero row.
     pub fn unknowns(&self) -> usize {
         self.level.unknowns()
+    }
+
+    /// Whether row `i` is not zero.
+    pub fn is_unknown(&self, i: usize) -> bool {
+        self.level.diagonal(i) > 0.0
     }
 
     /// y = A x; returns x · y. Slots that are not unknowns must hold 0 in `x`.
@@ -181,6 +204,11 @@ fn check_terms(terms: &[LowRankTerm], len: usize) -> Result<(), AssembleError> {
         }
         if let Some(&index) = term.unknowns.iter().find(|&&u| u >= len) {
             return Err(AssembleError::OutOfRange { what: format!("low-rank term {t}"), index, len });
+        }
+        let mut sorted = term.unknowns.clone();
+        sorted.sort_unstable();
+        if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+            return bad("an unknown is named twice");
         }
     }
     Ok(())
@@ -266,7 +294,8 @@ impl<T: Real, const D: usize> Level<T, D> {
             .map(|row| self.low_rank.row_unknown(row))
             .filter(|&i| i < self.slots() && self.stencils[i / n].diagonal(i % n) == T::ZERO)
             .count();
-        self.stencils.par_iter().map(Stencil::unknowns).sum::<usize>() + low_rank_only + self.extras.len()
+        let extras = (self.slots()..self.len()).filter(|&i| self.diagonal(i) > 0.0).count();
+        self.stencils.par_iter().map(Stencil::unknowns).sum::<usize>() + low_rank_only + extras
     }
 
     /// Sets the slots that are not unknowns to 0.
@@ -298,13 +327,33 @@ impl<T: Real, const D: usize> Level<T, D> {
     }
 
     fn check_weights(&self) -> Result<(), AssembleError> {
-        match self.stencils.par_iter().enumerate().find_map_first(|(b, s)| Some((b, s.bad_weight()?))) {
-            None => Ok(()),
-            Some((block, weight)) => {
-                let what = format!("a face or anchor of block {:?}", self.blocks.coord(block));
-                Err(AssembleError::BadWeight { what, weight })
+        let found = self.stencils.par_iter().enumerate().find_map_first(|(block, stencil)| {
+            let what = || format!("a face or anchor of block {:?}", self.blocks.coord(block));
+            if let Some(weight) = stencil.bad_weight() {
+                return Some(AssembleError::BadWeight { what: what(), weight });
             }
-        }
+            self.unmatched_face(block).map(|axis| AssembleError::Unmatched { what: what(), axis })
+        });
+        found.map_or(Ok(()), Err)
+    }
+
+    /// The axis of a face on a block's boundary that the neighbour does not have, or not with this weight.
+    fn unmatched_face(&self, block: usize) -> Option<usize> {
+        let own = &self.stencils[block];
+        (0..D).find(|&axis| {
+            (0..2).any(|side| {
+                let other = self.blocks.neighbour(block, axis, side).map(|other| &self.stencils[other]);
+                if let (Stencil::Uniform { kappa: a }, Some(Stencil::Uniform { kappa: b })) = (own, other) {
+                    return a != b;
+                }
+                let step = 7 * 8usize.pow(axis as u32);
+                boundary_cells::<D>(axis).any(|low| {
+                    let (near, far) = if side == 0 { (low, low + step) } else { (low + step, low) };
+                    let theirs = other.map_or(T::ZERO, |other| other.face(axis, 1 - side, far));
+                    own.face(axis, side, near) != theirs
+                })
+            })
+        })
     }
 
     /// y = A x; returns x · y.
@@ -331,13 +380,18 @@ impl<T: Real, const D: usize> Level<T, D> {
         let mut total: f64 = partial.iter().sum();
         for (e, y) in extras.iter_mut().enumerate() {
             let value = x[self.slots() + e].f64();
-            let row = self.low_rank.find_row(self.slots() + e);
-            let force = row.map_or(0.0, |row| self.low_rank.force(row, &v).f64());
-            let result = self.extras.diagonal[e].f64() * value - self.extras.neighbour_sum(e, x) + force;
+            let result = self.extra_product(e, x, &v);
             *y = V::of(result);
             total += value * result;
         }
         total
+    }
+
+    /// The product A x of one extra unknown; `v` = F x.
+    pub(crate) fn extra_product<V: Real>(&self, extra: usize, x: &[V], v: &[V]) -> f64 {
+        let i = self.slots() + extra;
+        let force = self.low_rank.find_row(i).map_or(0.0, |row| self.low_rank.force(row, v).f64());
+        self.extras.diagonal[extra].f64() * x[i].f64() - self.extras.neighbour_sum(extra, x) + force
     }
 
     #[inline(always)]
@@ -466,6 +520,12 @@ impl<T: Real, const D: usize> Level<T, D> {
             + self.extras.bytes()
             + self.low_rank.bytes()
     }
+}
+
+/// The cells of a block with coordinate 0 along `axis`.
+fn boundary_cells<const D: usize>(axis: usize) -> impl Iterator<Item = usize> {
+    let low = 8usize.pow(axis as u32);
+    (0..block_len::<D>() / 8).map(move |k| k % low + k / low * low * 8)
 }
 
 /// What a thread needs to work on a block.

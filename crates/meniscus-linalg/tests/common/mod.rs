@@ -531,9 +531,11 @@ fn random_term<const D: usize>(problem: &Problem<D>, seed: u64) -> LowRankTerm {
         .map(|c| problem.flat(c))
         .filter(|&i| noise(seed.wrapping_mul(77).wrapping_add(i as u64)) > 0.8)
         .collect();
-    if !problem.extras.is_empty() {
-        unknowns.push(problem.blocks.slots() + seed as usize % problem.extras.len());
+    if seed.is_multiple_of(3) && problem.extras.len() > 1 {
+        unknowns.clear();
     }
+    let extras = problem.blocks.slots()..problem.blocks.slots() + problem.extras.len();
+    unknowns.extend(extras.filter(|&i| noise(seed.wrapping_mul(78).wrapping_add(i as u64)) > 0.0));
     let columns =
         (0..k * unknowns.len()).map(|i| noise(seed.wrapping_mul(99).wrapping_add(i as u64))).collect();
     let strength = 10f64.powf(2.0 * noise(seed));

@@ -144,6 +144,30 @@ pub struct Workspace {
 /// solution, 0 outside the liquid; in sealed components its mean is 0.
 ///
 /// After an error `velocity` is unchanged and `pressure` is of no use.
+///
+/// A column of water, ten cells deep, that has fallen freely for one step, stands still again:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
+/// use meniscus_liquid::projection::{Liquid, ProjectionParams, Workspace, project};
+///
+/// let grid = Grid::<2> { origin: [0.0; 2], dx: 0.1, cells: [4, 16] };
+/// let blocks = Arc::new(Blocks::all(grid.cells));
+/// let level_set = Field::from_fn(blocks.clone(), 1.0, |cell| 0.1 * (cell[1] as f64 + 0.5) - 1.0);
+/// let inside = |axis, cell: [usize; 2]| cell[axis] > 0 && cell[0] < 4 && cell[1] < 16;
+/// let open = FaceField::from_fn(blocks.clone(), 0.0, |axis, cell| f64::from(inside(axis, cell)));
+/// let mut velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, _| [0.0, -0.0981][axis]);
+/// let mut pressure = Field::new(blocks, 0.0);
+///
+/// let liquid = Liquid { grid: &grid, level_set: &level_set, open: &open, solid_velocity: None };
+/// let params = ProjectionParams::new(0.01);
+/// project(&liquid, &mut velocity, &mut pressure, &params, &mut Workspace::default())?;
+/// assert!(velocity.get(1, [2, 7]).abs() < 1e-5);
+/// assert!((pressure.get([2, 0]) - 1000.0 * 9.81 * 0.95).abs() < 1.0);
+/// # Ok::<(), meniscus_liquid::projection::ProjectionError>(())
+/// ```
 pub fn project<T: Stored, const D: usize>(
     liquid: &Liquid<T, D>,
     velocity: &mut FaceField<T, D>,
