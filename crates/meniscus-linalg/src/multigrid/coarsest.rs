@@ -17,14 +17,18 @@ pub(crate) struct Coarsest {
 }
 
 impl Coarsest {
-    /// `null_vectors` are lists of (flat index, value).
+    /// `null_vectors` are lists of (flat index, value). `None` if there are more than `limit` unknowns.
     pub(crate) fn new<T: Real, const D: usize>(
         level: &Level<T, D>,
         null_vectors: &[Vec<(usize, f64)>],
-    ) -> Self {
+        limit: usize,
+    ) -> Option<Self> {
         let unknowns: Vec<u32> =
             (0..level.len()).filter(|&i| level.diagonal(i) > 0.0).map(|i| i as u32).collect();
         let n = unknowns.len();
+        if n > limit {
+            return None;
+        }
         let index = |flat: usize| unknowns.binary_search(&(flat as u32)).ok();
         let mut matrix = Mat::<f64>::zeros(n, n);
         for (r, &i) in unknowns.iter().enumerate() {
@@ -55,7 +59,7 @@ impl Coarsest {
         let inverse = factor.inverse();
         let symmetric = |r: usize, c: usize| (0.5 * (inverse[(r, c)] + inverse[(c, r)])) as f32;
         let inverse = (0..n * n).map(|k| symmetric(k / n, k % n)).collect();
-        Self { unknowns, inverse }
+        Some(Self { unknowns, inverse })
     }
 
     /// x = A^-1 b.

@@ -24,6 +24,10 @@ use smooth::{Schedule, sweep_back, sweep_from_zero};
 /// Coarsening ends at this many unknowns.
 const COARSEST: usize = 100;
 
+/// A coarsest level with more unknowns than this (extra unknowns and scattered parts do not coarsen) is relaxed
+/// instead of solved: a dense matrix would cost more than it gains.
+const DENSE_LIMIT: usize = 1200;
+
 /// Rounds of relaxation in one visit to a block. Coarse levels are cheap, and what they do well the finest
 /// need not repeat.
 const FINE_ROUNDS: usize = 2;
@@ -43,7 +47,7 @@ pub(crate) struct Multigrid<const D: usize> {
     schedule: Schedule,
     aggregations: Vec<Aggregation<D>>,
     coarse: Vec<CoarseLevel<D>>,
-    coarsest: Coarsest,
+    coarsest: Option<Coarsest>,
     null_space: NullSpace,
 }
 
@@ -81,8 +85,7 @@ impl<const D: usize> Multigrid<D> {
     pub(crate) fn cycle(&mut self, finest: &Level<f64, D>, vectors: &mut Vectors, profile: &mut Profile) {
         let depth = self.coarse.len();
         if depth == 0 {
-            vectors.clear();
-            self.coarsest.solve(&vectors.b, &mut vectors.x);
+            self.schedule.solve_coarsest(finest, vectors, self.coarsest.as_ref());
             return;
         }
         let Self { schedule, aggregations, coarse, .. } = self;
@@ -105,9 +108,7 @@ impl<const D: usize> Multigrid<D> {
             restrict(&at.level, &at.vectors, &self.aggregations[k], &mut lower[0]);
         }
         let last = &mut self.coarse[depth - 1];
-        last.vectors.clear();
-        self.coarsest.solve(&last.vectors.b, &mut last.vectors.x);
-        last.vectors.v = last.level.low_rank.state(&last.vectors.x);
+        last.schedule.solve_coarsest(&last.level, &mut last.vectors, self.coarsest.as_ref());
         for k in (1..depth).rev() {
             let (upper, lower) = self.coarse.split_at_mut(k);
             let at = &mut upper[k - 1];
@@ -121,12 +122,34 @@ impl<const D: usize> Multigrid<D> {
     }
 }
 
+impl Schedule {
+    /// x from b on the coarsest level, and v with it.
+    fn solve_coarsest<T: Real, const D: usize>(
+        &self,
+        level: &Level<T, D>,
+        vectors: &mut Vectors,
+        direct: Option<&Coarsest>,
+    ) {
+        match direct {
+            Some(direct) => {
+                vectors.clear();
+                direct.solve(&vectors.b, &mut vectors.x);
+                vectors.v = level.low_rank.state(&vectors.x);
+            }
+            None => {
+                sweep_from_zero(level, self, vectors);
+                sweep_back(level, self, vectors);
+            }
+        }
+    }
+}
+
 /// The null space of the finest level, and the direct solver of the coarsest.
 fn bottom<const D: usize>(
     finest: &Level<f64, D>,
     aggregations: &[Aggregation<D>],
     coarse: &[CoarseLevel<D>],
-) -> (NullSpace, Coarsest) {
+) -> (NullSpace, Option<Coarsest>) {
     let labels = match coarse.last() {
         None => Labels::of_coarsest(finest),
         Some(last) => Labels::of_coarsest(&last.level),
@@ -141,8 +164,8 @@ fn bottom<const D: usize>(
     let null_space = NullSpace::new(finest, finer);
     let vectors = labels.vectors(&null_space);
     let coarsest = match coarse.last() {
-        None => Coarsest::new(finest, &vectors),
-        Some(last) => Coarsest::new(&last.level, &vectors),
+        None => Coarsest::new(finest, &vectors, DENSE_LIMIT),
+        Some(last) => Coarsest::new(&last.level, &vectors, DENSE_LIMIT),
     };
     (null_space, coarsest)
 }

@@ -9,12 +9,16 @@ use std::collections::BTreeMap;
 
 use faer::Mat;
 use meniscus_core::grid::block_len;
+use rayon::prelude::*;
 
 use super::aggregate::Aggregation;
 use crate::operator::{Level, Stencil};
 use crate::real::Real;
 
 const NONE: u32 = u32::MAX;
+
+/// Values that a thread takes at a time.
+const CHUNK: usize = 1 << 14;
 
 /// An orthonormal basis of the null space. A vector is a list of (component, value): it has that value on
 /// all unknowns of the component.
@@ -95,14 +99,12 @@ impl Labels {
         let mut labels = Vec::new();
         if self.count > 0 {
             labels.resize(fine.len(), NONE);
-            for (i, label) in labels.iter_mut().enumerate() {
+            labels.par_iter_mut().enumerate().with_min_len(512).for_each(|(i, label)| {
                 if fine.diagonal(i) > 0.0 {
-                    *label = aggregation
-                        .target(fine.slots(), i)
-                        .and_then(|t| self.labels.get(t).copied())
-                        .unwrap_or(NONE);
+                    let target = aggregation.target(fine.slots(), i);
+                    *label = target.and_then(|t| self.labels.get(t).copied()).unwrap_or(NONE);
                 }
-            }
+            });
         }
         Self { labels, count: self.count }
     }
@@ -174,25 +176,43 @@ impl NullSpace {
         self.vectors.is_empty()
     }
 
+    /// The sum of a vector over each component, the same for any number of threads.
+    fn sums(&self, vector: &[f64]) -> Vec<f64> {
+        let add = |mut sums: Vec<f64>, (values, labels): (&[f64], &[u32])| {
+            for (value, &label) in values.iter().zip(labels) {
+                if label != NONE {
+                    sums[label as usize] += value;
+                }
+            }
+            sums
+        };
+        let zeros = || vec![0.0; self.sizes.len()];
+        // Many components are summed one chunk after another, since each chunk would need room for all.
+        if self.sizes.len() > 64 {
+            return vector.chunks(CHUNK).zip(self.labels.chunks(CHUNK)).fold(zeros(), add);
+        }
+        let chunks = vector.par_chunks(CHUNK).zip(self.labels.par_chunks(CHUNK));
+        let parts: Vec<Vec<f64>> = chunks.map(|chunk| add(zeros(), chunk)).collect();
+        parts.iter().fold(zeros(), |mut sums, part| {
+            sums.iter_mut().zip(part).for_each(|(s, p)| *s += p);
+            sums
+        })
+    }
+
     /// Takes the part of a vector that lies in the null space away; returns its coefficients.
     pub(crate) fn project_out(&self, vector: &mut [f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.sizes.len()];
-        for (value, &label) in vector.iter().zip(&self.labels) {
-            if label != NONE {
-                sums[label as usize] += value;
-            }
-        }
+        let sums = self.sums(vector);
         let dot = |v: &Vec<(usize, f64)>| v.iter().map(|&(c, w)| w * sums[c]).sum::<f64>();
         let coefficients: Vec<f64> = self.vectors.iter().map(dot).collect();
         let mut removed = vec![0.0; sums.len()];
         for (vector, k) in self.vectors.iter().zip(&coefficients) {
             vector.iter().for_each(|&(c, w)| removed[c] += k * w);
         }
-        for (value, &label) in vector.iter_mut().zip(&self.labels) {
+        vector.par_iter_mut().zip(&self.labels).with_min_len(CHUNK).for_each(|(value, &label)| {
             if label != NONE {
                 *value -= removed[label as usize];
             }
-        }
+        });
         coefficients
     }
 }
