@@ -12,7 +12,7 @@ mod tile;
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, block_len};
+use meniscus_core::grid::{Blocks, Slot, block_len};
 use rayon::prelude::*;
 
 pub(crate) use expand::Expanded;
@@ -501,14 +501,7 @@ impl<T: Real, const D: usize> Level<T, D> {
     /// The flat index of the cell across a face.
     #[inline]
     pub(crate) fn across(&self, block: usize, local: usize, axis: usize, side: usize) -> Option<usize> {
-        let n = block_len::<D>();
-        let step = 8usize.pow(axis as u32);
-        match (coordinate(axis, local), side) {
-            (0, 0) => self.blocks.neighbour(block, axis, 0).map(|b| b * n + local + 7 * step),
-            (7, 1) => self.blocks.neighbour(block, axis, 1).map(|b| b * n + local - 7 * step),
-            (_, 0) => Some(block * n + local - step),
-            (_, _) => Some(block * n + local + step),
-        }
+        self.blocks.step(Slot { block, local }, axis, side).map(Slot::flat::<D>)
     }
 
     pub(crate) fn bytes(&self) -> usize {
