@@ -1,0 +1,1 @@
+//! Pictures of a liquid without a GPU or a display.

@@ -1,0 +1,1 @@
+//! Scene files: schema, diagnostics, the built-in gallery.

@@ -1,0 +1,1 @@
+//! Liquids with a front door: scene to simulation to frames.
