@@ -97,7 +97,7 @@ impl<const D: usize> Case<D> {
     }
 
     /// Projects the velocity, between solids that rest.
-    pub fn project(&mut self, params: &ProjectionParams) -> Result<ProjectionInfo, ProjectionError> {
+    pub fn project(&mut self, params: &ProjectionParams) -> Result<ProjectionInfo<D>, ProjectionError> {
         self.project_moving(params, None)
     }
 
@@ -106,7 +106,7 @@ impl<const D: usize> Case<D> {
         &mut self,
         params: &ProjectionParams,
         solid_velocity: Option<SolidVelocity<'_, D>>,
-    ) -> Result<ProjectionInfo, ProjectionError> {
+    ) -> Result<ProjectionInfo<D>, ProjectionError> {
         let Self { grid, level_set, open, velocity, pressure, .. } = self;
         let liquid = Liquid { grid, level_set, open, solid_velocity };
         project(&liquid, velocity, pressure, params, &mut Workspace::default())

@@ -8,7 +8,7 @@ use std::time::Instant;
 use meniscus_core::advect::advect_particles;
 use meniscus_core::extrapolate::extrapolate;
 use meniscus_core::grid::{Blocks, FaceField, Field};
-use meniscus_core::level_set::{particle_level_set, redistance};
+use meniscus_core::level_set::{particle_distance, redistance};
 use meniscus_core::particles::{Particles, SortWorkspace, blocks_near, seed};
 use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, particles_to_grid};
 
@@ -77,7 +77,7 @@ fn transfers() {
             particles_to_grid(&particles, &ranges, &mut velocity, &mut weight, &mut workspace);
         }),
     );
-    report("particle_level_set", best(|| drop(particle_level_set(&particles.position, &ranges, 0.87))));
+    report("particle_distance", best(|| drop(particle_distance(&particles.position, &ranges, |_| true))));
     let mut valid = FaceField {
         axes: std::array::from_fn(|a| {
             let weight = &weight.axes[a];

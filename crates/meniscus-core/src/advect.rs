@@ -35,6 +35,20 @@ pub fn advect_particles<const D: usize>(
     });
 }
 
+/// Moves points in any order for a time `dt`, as [`advect_particles`] does sorted particles.
+pub fn advect_points<const D: usize>(points: &mut [[f32; D]], velocity: &FaceField<f32, D>, dt: f32) {
+    points.par_iter_mut().for_each(|x| *x = advect_point(*x, velocity, dt));
+}
+
+/// Where the flow carries a point in a time `dt`.
+pub fn advect_point<const D: usize>(x: [f32; D], velocity: &FaceField<f32, D>, dt: f32) -> [f32; D] {
+    let ahead = |dt: f32, k: [f32; D]| std::array::from_fn(|a| x[a] + dt * k[a]);
+    let k1 = interpolate_faces(velocity, x);
+    let k2 = interpolate_faces(velocity, ahead(0.5 * dt, k1));
+    let k3 = interpolate_faces(velocity, ahead(0.75 * dt, k2));
+    std::array::from_fn(|a| x[a] + dt * ((2.0 * k1[a] + 3.0 * k2[a] + 4.0 * k3[a]) / 9.0))
+}
+
 /// A cell field after a time `dt` of advection: each cell takes the value from where the flow
 /// brought it (semi-Lagrangian), interpolated linearly. Stable for any `dt`; a step loses second-order
 /// detail, so that a whole run is first order in the cell size. Inflow has the values at the

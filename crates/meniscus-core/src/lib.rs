@@ -11,6 +11,7 @@ pub mod grid;
 pub mod interpolate;
 pub mod level_set;
 pub mod particles;
+pub mod serde_array;
 pub mod shape;
 pub mod transfer;
 pub mod vector;

@@ -1,7 +1,24 @@
 //! The grid liquid: the stages of a step.
 //!
-//! So far there is one stage, the [`projection`] of tentative velocities onto those that keep every
-//! volume. Nothing here does I/O or prints, and every result is the same, bit for bit, for any number of
-//! threads.
+//! A [`State`] is advanced by [`step()`], which reads as a list of stages, each a function in a file of its
+//! name: reseed, pour and drain, advect, collide, sort, follow the surface, transfer to the grid, add
+//! forces, [project](projection), extrapolate, transfer to the particles. Nothing here does I/O or prints,
+//! and every result is the same, bit for bit, for any number of threads.
 
+mod boundary;
+mod collide;
+mod inflow;
+mod measure;
+mod params;
+mod particles;
 pub mod projection;
+mod reseed;
+mod state;
+mod step;
+mod surface;
+
+pub use collide::CollideInfo;
+pub use params::{Params, Solid, Source, Surroundings, Transfer};
+pub use reseed::ReseedInfo;
+pub use state::{Body, State};
+pub use step::{StepInfo, Workspace, max_time_step, solid_travel, step};

@@ -1,5 +1,9 @@
 //! Which blocks of a domain are active, in which order they are stored, and who their neighbours are.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::serde_array::{array, bulk};
+
 /// Cells along each edge of a block.
 pub const BLOCK_EDGE: usize = 8;
 
@@ -211,6 +215,70 @@ impl<const D: usize> Blocks<D> {
         let corner = self.coord(slot.block);
         let inner = cell_in_block::<D>(slot.local);
         std::array::from_fn(|a| corner[a] * BLOCK_EDGE + inner[a])
+    }
+}
+
+/// What is stored of [`Blocks`]; the rest follows from it.
+#[derive(Serialize)]
+struct BlockList<'a, const D: usize> {
+    #[serde(with = "array")]
+    cells: [usize; D],
+    #[serde(with = "bulk")]
+    coords: &'a [[u32; D]],
+}
+
+impl<const D: usize> Serialize for Blocks<D> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        BlockList { cells: self.cells, coords: &self.coords }.serialize(serializer)
+    }
+}
+
+#[derive(Deserialize)]
+struct UncheckedBlocks<const D: usize> {
+    #[serde(with = "array")]
+    cells: [usize; D],
+    #[serde(with = "bulk")]
+    coords: Vec<[u32; D]>,
+}
+
+impl<'de, const D: usize> Deserialize<'de> for Blocks<D> {
+    fn deserialize<De: Deserializer<'de>>(deserializer: De) -> Result<Self, De::Error> {
+        let UncheckedBlocks { cells, coords } = UncheckedBlocks::deserialize(deserializer)?;
+        Self::from_stored(cells, coords).map_err(serde::de::Error::custom)
+    }
+}
+
+impl<const D: usize> Blocks<D> {
+    /// The blocks of a list that must be in storage order, and so without repetitions.
+    fn from_stored(cells: [usize; D], mut coords: Vec<[u32; D]>) -> Result<Self, String> {
+        check_domain(cells)?;
+        let dims = Self::dims_of(cells);
+        if let Some(outside) = coords.iter().find(|c| (0..D).any(|a| c[a] as usize >= dims[a])) {
+            return Err(format!("block {outside:?} lies outside the domain of {dims:?} blocks"));
+        }
+        let place = |coord: &[u32; D]| {
+            let coord = coord.map(|c| c as usize);
+            (!is_red(coord), ravel(coord, dims))
+        };
+        if !coords.is_sorted_by(|a, b| place(a) < place(b)) {
+            return Err("the blocks are not in storage order, or repeated".into());
+        }
+        let red = coords.partition_point(|c| !place(c).0);
+        let black = coords.split_off(red);
+        Ok(Self::from_colours(cells, coords, black))
+    }
+}
+
+/// The most blocks in a stored domain: a table of half a gigabyte, 4096^3 cells.
+const MOST_BLOCKS: usize = 1 << 27;
+
+/// Refuses a domain whose block table would be absurdly large, before it is allocated.
+pub(super) fn check_domain<const D: usize>(cells: [usize; D]) -> Result<(), String> {
+    let dims = Blocks::dims_of(cells);
+    let count = dims.iter().try_fold(1usize, |product, &n| product.checked_mul(n));
+    match count {
+        Some(count) if count <= MOST_BLOCKS => Ok(()),
+        _ => Err(format!("a domain of {cells:?} cells is too large to be true")),
     }
 }
 

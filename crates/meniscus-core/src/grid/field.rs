@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use bytemuck::Pod;
 use rayon::prelude::*;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Blocks, Slot, block_len};
+use crate::serde_array::{array, bulk};
 
 /// One value for each cell of the active blocks; everywhere else the `background`.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,5 +122,88 @@ impl<T: Copy + Send + Sync, const D: usize> FaceField<T, D> {
     pub fn from_fn(blocks: Arc<Blocks<D>>, background: T, f: impl Fn(usize, [usize; D]) -> T + Sync) -> Self {
         let axis = |axis| Field::from_fn(blocks.clone(), background, |cell| f(axis, cell));
         Self { axes: std::array::from_fn(axis) }
+    }
+}
+
+/// What is stored of a [`Field`] besides its blocks.
+#[derive(Serialize)]
+#[serde(bound = "T: Pod")]
+struct StoredValues<'a, T> {
+    #[serde(with = "bulk")]
+    background: &'a [T],
+    #[serde(with = "bulk")]
+    values: &'a [T],
+}
+
+impl<'a, T: Pod> StoredValues<'a, T> {
+    fn of<const D: usize>(field: &'a Field<T, D>) -> Self {
+        Self { background: std::slice::from_ref(&field.background), values: &field.values }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound = "T: Pod")]
+struct UncheckedValues<T> {
+    #[serde(with = "bulk")]
+    background: Vec<T>,
+    #[serde(with = "bulk")]
+    values: Vec<T>,
+}
+
+impl<T: Pod> UncheckedValues<T> {
+    fn check<const D: usize>(self, blocks: Arc<Blocks<D>>) -> Result<Field<T, D>, String> {
+        match self.background[..] {
+            [background] if self.values.len() == blocks.slots() => {
+                Ok(Field { blocks, background, values: self.values })
+            }
+            _ => Err(format!("{} values in a field of {} cells", self.values.len(), blocks.slots())),
+        }
+    }
+}
+
+impl<T: Pod, const D: usize> Serialize for Field<T, D> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&*self.blocks, StoredValues::of(self)).serialize(serializer)
+    }
+}
+
+impl<'de, T: Pod, const D: usize> Deserialize<'de> for Field<T, D> {
+    fn deserialize<De: Deserializer<'de>>(deserializer: De) -> Result<Self, De::Error> {
+        let (blocks, values): (Blocks<D>, UncheckedValues<T>) = Deserialize::deserialize(deserializer)?;
+        values.check(Arc::new(blocks)).map_err(serde::de::Error::custom)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(bound = "T: Pod")]
+struct StoredFaces<'a, T, const D: usize> {
+    blocks: &'a Blocks<D>,
+    #[serde(with = "array")]
+    axes: [StoredValues<'a, T>; D],
+}
+
+impl<T: Pod, const D: usize> Serialize for FaceField<T, D> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        StoredFaces { blocks: &*self.axes[0].blocks, axes: self.axes.each_ref().map(StoredValues::of) }
+            .serialize(serializer)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(bound = "T: Pod")]
+struct UncheckedFaces<T, const D: usize> {
+    blocks: Blocks<D>,
+    #[serde(with = "array")]
+    axes: [UncheckedValues<T>; D],
+}
+
+impl<'de, T: Pod, const D: usize> Deserialize<'de> for FaceField<T, D> {
+    fn deserialize<De: Deserializer<'de>>(deserializer: De) -> Result<Self, De::Error> {
+        let UncheckedFaces { blocks, axes } = UncheckedFaces::deserialize(deserializer)?;
+        let blocks = Arc::new(blocks);
+        let fields: Result<Vec<_>, String> = axes.into_iter().map(|axis| axis.check(blocks.clone())).collect();
+        let fields = fields.map_err(serde::de::Error::custom)?;
+        let Ok(axes) = fields.try_into() else { unreachable!("one field for each axis") };
+        Ok(Self { axes })
     }
 }

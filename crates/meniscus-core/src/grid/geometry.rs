@@ -1,14 +1,42 @@
 //! Where the cells of a domain lie in space.
 
+use serde::{Deserialize, Serialize};
+
+use crate::serde_array::array;
+
 /// A box of cubic cells: the domain of a simulation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedGrid<D>")]
 pub struct Grid<const D: usize> {
     /// The lower corner of cell 0, in metres.
+    #[serde(with = "array")]
     pub origin: [f64; D],
     /// The edge of a cell, in metres.
     pub dx: f64,
     /// Cells along each axis.
+    #[serde(with = "array")]
     pub cells: [usize; D],
+}
+
+#[derive(Deserialize)]
+struct UncheckedGrid<const D: usize> {
+    #[serde(with = "array")]
+    origin: [f64; D],
+    dx: f64,
+    #[serde(with = "array")]
+    cells: [usize; D],
+}
+
+impl<const D: usize> TryFrom<UncheckedGrid<D>> for Grid<D> {
+    type Error = String;
+
+    fn try_from(UncheckedGrid { origin, dx, cells }: UncheckedGrid<D>) -> Result<Self, String> {
+        if !origin.iter().all(|x| x.is_finite()) || !(dx > 0.0 && dx.is_finite()) {
+            return Err(format!("a grid at {origin:?} with cells of {dx} m"));
+        }
+        super::blocks::check_domain(cells)?;
+        Ok(Self { origin, dx, cells })
+    }
 }
 
 impl<const D: usize> Grid<D> {

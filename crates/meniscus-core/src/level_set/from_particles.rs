@@ -1,4 +1,4 @@
-//! The level set of particles.
+//! How far the particles are.
 
 use rayon::prelude::*;
 
@@ -9,46 +9,40 @@ use crate::particles::BlockRanges;
 /// How far from a particle its block's tile reaches, in cells.
 const HALO: usize = 2;
 
-/// The union of balls of `radius` cells around sorted particles: the distance to the nearest particle
-/// less the radius, at most one. It is right next to the surface; [`super::redistance`] makes it
-/// a distance elsewhere.
+/// The distance from the cell centres to the nearest of sorted particles, in cells, at most 2. Less a
+/// radius, it is the level set of a union of balls.
 ///
-/// With 2^D particles in each cell, one in each half-cell, a radius of `sqrt(D) / 2` leaves no hole
-/// between them; the surface then lies outside the outermost particles by that much.
-///
-/// The blocks need a margin of two cells around the particles ([`crate::particles::blocks_near`]): the
-/// background is one.
-///
-/// # Panics
-/// If the radius is not within 0 to 1 cell.
-pub fn particle_level_set<const D: usize>(
+/// Only the blocks for which `wanted` holds are filled; the others, and the background, are 2. The blocks
+/// need a margin of two cells around the particles ([`crate::particles::blocks_near`]).
+pub fn particle_distance<const D: usize>(
     position: &[[f32; D]],
     ranges: &BlockRanges<D>,
-    radius: f32,
+    wanted: impl Fn(usize) -> bool + Sync,
 ) -> Field<f32, D> {
-    assert!(radius > 0.0 && radius <= 1.0, "a radius of at most one cell");
-    let reach = radius + 1.0;
+    const REACH: f32 = HALO as f32;
     let blocks = ranges.blocks();
     // The square of the distance to the nearest particle of one block, on its tile.
-    let tiles: Vec<Option<Tile<f32, D, HALO>>> = (0..blocks.len())
-        .into_par_iter()
-        .map(|block| {
-            let particles = &position[ranges.range(block)];
-            (!particles.is_empty()).then(|| {
-                let mut tile = Tile::new(reach * reach);
-                let first = blocks.coord(block).map(|c| (c * BLOCK_EDGE) as f32 - HALO as f32);
-                for x in particles {
-                    let x: [f32; D] = std::array::from_fn(|a| x[a] - first[a]);
-                    lower_around(tile.values_mut(), x);
-                }
-                tile
-            })
+    let tile_of = |block: usize| {
+        let particles = &position[ranges.range(block)];
+        let needed = || neighbourhood(blocks, block).any(|(_, other)| other.is_some_and(&wanted));
+        (!particles.is_empty() && needed()).then(|| {
+            let mut tile = Tile::<f32, D, HALO>::new(REACH * REACH);
+            let first = blocks.coord(block).map(|c| (c * BLOCK_EDGE) as f32 - HALO as f32);
+            for x in particles {
+                let x: [f32; D] = std::array::from_fn(|a| x[a] - first[a]);
+                lower_around(tile.values_mut(), x);
+            }
+            tile
         })
-        .collect();
+    };
+    let tiles: Vec<Option<Tile<f32, D, HALO>>> = (0..blocks.len()).into_par_iter().map(tile_of).collect();
 
-    let mut phi = Field::new(blocks.clone(), 1.0);
-    phi.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
-        values.fill(reach * reach);
+    let mut distance = Field::new(blocks.clone(), REACH);
+    distance.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        if !wanted(block) {
+            return;
+        }
+        values.fill(REACH * REACH);
         for (offset, other) in neighbourhood(blocks, block) {
             let Some(tile) = other.and_then(|other| tiles[other].as_ref()) else { continue };
             // Seen from the neighbour, this block lies the other way.
@@ -59,10 +53,10 @@ pub fn particle_level_set<const D: usize>(
             });
         }
         for value in values {
-            *value = value.sqrt() - radius;
+            *value = value.sqrt();
         }
     });
-    phi
+    distance
 }
 
 /// The cells along each axis whose centres can lie within two cells of a particle.
@@ -104,25 +98,24 @@ mod tests {
 
     use super::*;
     use crate::grid::{Blocks, Slot};
-    use crate::level_set::redistance;
     use crate::particles::{Particles, SortWorkspace, blocks_near, seed};
 
-    fn level_set<const D: usize>(cells: [usize; D], points: &[[f32; D]], radius: f32) -> Field<f32, D> {
+    fn distance<const D: usize>(cells: [usize; D], points: &[[f32; D]]) -> Field<f32, D> {
         let mut particles = Particles::at(points.to_vec());
         let blocks = Arc::new(blocks_near(cells, points, 2.0));
         let ranges = particles.sort_by_block(&blocks, &mut SortWorkspace::default());
-        particle_level_set(&particles.position, &ranges, radius)
+        particle_distance(&particles.position, &ranges, |_| true)
     }
 
-    fn check<const D: usize>(cells: [usize; D], points: Vec<[f32; D]>, radius: f32) {
-        let phi = level_set(cells, &points, radius);
-        let blocks = phi.blocks();
+    fn check<const D: usize>(cells: [usize; D], points: Vec<[f32; D]>) {
+        let nearest = distance(cells, &points);
+        let blocks = nearest.blocks();
         for index in 0..blocks.slots() {
             let slot = Slot { block: index / block_len::<D>(), local: index % block_len::<D>() };
             let centre = blocks.cell(slot).map(|c| c as f32 + 0.5);
             let distance = |x: &[f32; D]| (0..D).map(|a| (x[a] - centre[a]).powi(2)).sum::<f32>().sqrt();
-            let expected = points.iter().map(distance).fold(f32::INFINITY, f32::min) - radius;
-            assert!((phi[slot] - expected.min(1.0)).abs() < 1e-5, "{centre:?}: {} {expected}", phi[slot]);
+            let expected = points.iter().map(distance).fold(2.0, f32::min);
+            assert!((nearest[slot] - expected).abs() < 1e-5, "{centre:?}: {} {expected}", nearest[slot]);
         }
     }
 
@@ -132,28 +125,39 @@ mod tests {
         fn it_is_the_distance_to_the_nearest_particle(
             two in prop::collection::vec(prop::array::uniform2(0.0f32..24.0), 0..60),
             three in prop::collection::vec(prop::array::uniform3(0.0f32..17.0), 0..60),
-            radius in 0.3f32..1.0,
         ) {
-            check([24, 25], two, radius);
-            check([17, 18, 19], three, radius);
+            check([24, 25], two);
+            check([17, 18, 19], three);
+        }
+    }
+
+    /// The largest distance within a seeded ball: half-cells with one particle each leave no hole of a cell.
+    #[test]
+    fn a_seeded_ball_has_no_holes() {
+        let centre = [16.1f32, 15.8, 16.3];
+        let sphere = |x: [f32; 3]| (0..3).map(|a| (x[a] - centre[a]).powi(2)).sum::<f32>().sqrt() - 9.0;
+        let nearest = distance([32; 3], &seed(&Blocks::all([32; 3]), 5, sphere));
+        let blocks = nearest.blocks();
+        for index in 0..blocks.slots() {
+            let slot = Slot { block: index / 512, local: index % 512 };
+            let exact = sphere(blocks.cell(slot).map(|c| c as f32 + 0.5));
+            assert!(exact > -1.0 || nearest[slot] < 0.75f32.sqrt());
+            assert!(exact < 0.0 || nearest[slot] > exact.min(2.0) - 1e-5);
         }
     }
 
     #[test]
-    fn a_seeded_ball_has_no_holes_and_is_larger_by_less_than_the_radius() {
-        let (centre, ball, radius) = ([16.1f32, 15.8, 16.3], 9.0, 0.75f32.sqrt());
-        let sphere = |x: [f32; 3]| (0..3).map(|a| (x[a] - centre[a]).powi(2)).sum::<f32>().sqrt() - ball;
-        let points = seed(&Blocks::all([32; 3]), 5, sphere);
-        let mut phi = level_set([32; 3], &points, radius);
-        redistance(&mut phi, 4.0);
-        let blocks = phi.blocks();
-        for index in 0..blocks.slots() {
-            let slot = Slot { block: index / 512, local: index % 512 };
-            let exact = sphere(blocks.cell(slot).map(|c| c as f32 + 0.5));
-            if exact.abs() < 3.0 {
-                let excess = exact - phi[slot];
-                assert!(excess > -0.2 && excess < radius + 0.3, "{exact} {}", phi[slot]);
-            }
+    fn blocks_that_are_not_wanted_stay_empty_and_change_no_other() {
+        let points = seed(&Blocks::<2>::all([40, 40]), 5, |x| x[0] + x[1] - 45.0);
+        let mut particles = Particles::at(points.clone());
+        let blocks = Arc::new(blocks_near([40, 40], &points, 2.0));
+        let ranges = particles.sort_by_block(&blocks, &mut SortWorkspace::default());
+        let wanted = |block: usize| block.is_multiple_of(3);
+        let all = particle_distance(&particles.position, &ranges, |_| true);
+        let some = particle_distance(&particles.position, &ranges, wanted);
+        for block in 0..blocks.len() {
+            let expected = if wanted(block) { all.block(block) } else { &[2.0; 64] };
+            assert_eq!(some.block(block), expected);
         }
     }
 
@@ -162,8 +166,8 @@ mod tests {
         let points = seed(&Blocks::<3>::all([24; 3]), 5, |x| x[0] + x[1] - 25.0);
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let phi = pool.install(|| level_set([24; 3], &points, 0.9));
-            phi.values().iter().map(|v| v.to_bits()).collect::<Vec<_>>()
+            let nearest = pool.install(|| distance([24; 3], &points));
+            nearest.values().iter().map(|v| v.to_bits()).collect::<Vec<_>>()
         };
         assert!(run(1) == run(2) && run(1) == run(3));
     }

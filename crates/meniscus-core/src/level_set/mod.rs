@@ -4,6 +4,8 @@
 
 mod from_particles;
 mod redistance;
+mod surface;
 
-pub use from_particles::particle_level_set;
+pub use from_particles::particle_distance;
 pub use redistance::{RedistanceInfo, redistance};
+pub use surface::{SurfaceMesh, contour, surface_mesh};

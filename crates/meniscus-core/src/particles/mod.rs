@@ -10,24 +10,55 @@ mod seed;
 mod sort;
 
 pub use cover::blocks_near;
-pub use seed::seed;
+pub use seed::{jittered, seed};
 pub(crate) use sort::split_by_block;
 pub use sort::{BlockRanges, Order, SortWorkspace};
+
+use serde::{Deserialize, Serialize};
+
+use crate::serde_array::{bulk, bulk_option};
 
 /// Particles as one array for each attribute.
 ///
 /// An attribute is an array of small vectors: every use of a particle needs all its components, so a
 /// component apart would only cost another cache line in the sort. Attributes that only some
 /// simulations need live beside this struct and follow the sort by [`Order::apply`].
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedParticles<D>")]
 pub struct Particles<const D: usize> {
     /// Positions, in cell units.
+    #[serde(with = "bulk")]
     pub position: Vec<[f32; D]>,
     /// Velocities, in the units of the face velocities.
+    #[serde(with = "bulk")]
     pub velocity: Vec<[f32; D]>,
     /// The affine matrices of APIC where they are in use: row `a` is the gradient of velocity component
     /// `a`, per cell.
+    #[serde(with = "bulk_option")]
     pub affine: Option<Vec<[[f32; D]; D]>>,
+}
+
+#[derive(Deserialize)]
+struct UncheckedParticles<const D: usize> {
+    #[serde(with = "bulk")]
+    position: Vec<[f32; D]>,
+    #[serde(with = "bulk")]
+    velocity: Vec<[f32; D]>,
+    #[serde(with = "bulk_option")]
+    affine: Option<Vec<[[f32; D]; D]>>,
+}
+
+impl<const D: usize> TryFrom<UncheckedParticles<D>> for Particles<D> {
+    type Error = String;
+
+    fn try_from(stored: UncheckedParticles<D>) -> Result<Self, String> {
+        let UncheckedParticles { position, velocity, affine } = stored;
+        let count = position.len();
+        if velocity.len() != count || affine.as_ref().is_some_and(|affine| affine.len() != count) {
+            return Err(format!("not every attribute has {count} particles"));
+        }
+        Ok(Self { position, velocity, affine })
+    }
 }
 
 impl<const D: usize> Particles<D> {

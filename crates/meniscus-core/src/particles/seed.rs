@@ -27,9 +27,9 @@ pub fn seed<const D: usize>(
     (0..blocks.len()).into_par_iter().map(seed_block).collect::<Vec<_>>().concat()
 }
 
-/// A random point of half-cell `k` of a cell. It is a multiple of 2^-12, hence exact in f32 for up to
+/// A random point of half-cell `k` (bit `a` set: the upper half along axis `a`) of a cell. It is a multiple of 2^-12, hence exact in f32 for up to
 /// 4096 cells, and never on the boundary of a half-cell.
-fn jittered<const D: usize>(cell: [usize; D], k: usize, salt: u64) -> [f32; D] {
+pub fn jittered<const D: usize>(cell: [usize; D], k: usize, salt: u64) -> [f32; D] {
     let hash = cell.iter().fold(mix(salt ^ k as u64), |hash, &c| mix(hash ^ c as u64));
     std::array::from_fn(|a| {
         let random = (hash >> (10 * a) & 1023) as f32 + 0.5;

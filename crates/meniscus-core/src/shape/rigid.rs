@@ -1,7 +1,10 @@
 //! Rotations and rigid motions.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::ShapeError;
 use super::error::{require_finite, unit};
+use crate::serde_array::array;
 use crate::vector::{dot, sub};
 
 /// A rotation about the origin.
@@ -72,12 +75,47 @@ impl<const D: usize> Rotation<D> {
     }
 }
 
+/// A row of the matrix of a stored rotation.
+#[derive(Serialize, Deserialize)]
+struct Row<const D: usize>(#[serde(with = "array")] [f64; D]);
+
+impl<const D: usize> Serialize for Rotation<D> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        array::serialize(&self.matrix.map(Row), serializer)
+    }
+}
+
+impl<'de, const D: usize> Deserialize<'de> for Rotation<D> {
+    fn deserialize<De: Deserializer<'de>>(deserializer: De) -> Result<Self, De::Error> {
+        let rows: [Row<D>; D] = array::deserialize(deserializer)?;
+        let rotation = Self { matrix: rows.map(|row| row.0) };
+        if rotation.is_orthogonal() {
+            Ok(rotation)
+        } else {
+            Err(serde::de::Error::custom(format!("{:?} is not a rotation", rotation.matrix)))
+        }
+    }
+}
+
+impl<const D: usize> Rotation<D> {
+    /// Whether the rows are unit vectors at right angles, to far more than rounding.
+    fn is_orthogonal(&self) -> bool {
+        (0..D).all(|i| {
+            (0..D).all(|j| {
+                let expected = if i == j { 1.0 } else { 0.0 };
+                (dot(self.matrix[i], self.matrix[j]) - expected).abs() < 1e-6
+            })
+        })
+    }
+}
+
 /// A rotation about the origin followed by a translation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RigidTransform<const D: usize> {
     /// Applied first.
     pub rotation: Rotation<D>,
     /// Applied second: where the origin goes, in metres.
+    #[serde(with = "array")]
     pub translation: [f64; D],
 }
 

@@ -65,13 +65,19 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let theta = match (lower_liquid, upper_liquid) {
             (false, false) => return None,
             (true, true) => return Some(Face { open, theta: 1.0, between_liquid: true }),
-            (true, false) => self.theta(lower, Some(upper)),
-            (false, true) => self.theta(Some(upper), lower),
+            (true, false) => self.theta(axis, upper, lower, Some(upper)),
+            (false, true) => self.theta(axis, upper, Some(upper), lower),
         };
         Some(Face { open, theta, between_liquid: false })
     }
 
-    fn theta(&self, liquid: Option<Slot>, air: Option<Slot>) -> f64 {
+    /// The ghost-fluid fraction at the face below `upper`. On an open side of the domain the surface is the
+    /// side itself, half a cell from the centre of the liquid cell.
+    fn theta(&self, axis: usize, upper: Slot, liquid: Option<Slot>, air: Option<Slot>) -> f64 {
+        let face = self.blocks().cell(upper)[axis];
+        if face == 0 || face == self.blocks().cells()[axis] {
+            return 0.5;
+        }
         let level_set = self.liquid.level_set;
         let at = |slot: Option<Slot>| slot.map_or(level_set.background(), |slot| level_set[slot]).into();
         ghost_fluid_fraction(at(liquid), at(air), self.theta_min)
@@ -102,15 +108,15 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         }
     }
 
-    /// Writes the flux out of each liquid cell per area of a face, that of the solids included, and 0 in
-    /// the other slots.
-    pub(super) fn net_flux(&self, velocity: &FaceField<T, D>, flux: &mut [f64]) {
+    /// Writes the flux out of each liquid cell per area of a face, that of the solids included, less the
+    /// flux `growth` that is wanted; 0 in the other slots.
+    pub(super) fn net_flux(&self, velocity: &FaceField<T, D>, growth: f64, flux: &mut [f64]) {
         flux.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, flux)| {
             for (local, flux) in flux.iter_mut().enumerate() {
                 let cell = Slot { block, local };
                 *flux = if self.is_liquid[cell.flat::<D>()] {
                     let through = |axis, side| self.flux(velocity, axis, self.slot_of(cell, axis, side));
-                    (0..D).map(|axis| through(axis, 1) - through(axis, 0)).sum()
+                    (0..D).map(|axis| through(axis, 1) - through(axis, 0)).sum::<f64>() - growth
                 } else {
                     0.0
                 };
@@ -186,11 +192,13 @@ fn is_unknown<T: Stored, const D: usize>(liquid: &Liquid<T, D>, slot: Slot) -> R
     if level >= 0.0 {
         return Ok(false);
     }
-    let mut any_open = false;
+    let (mut any_open, mut outside) = (false, None);
     for axis in 0..D {
-        let outside = || ProjectionError::FaceOutsideBlocks { axis, cell: cell.to_vec() };
-        let upper = blocks.step(slot, axis, 1).ok_or_else(outside)?;
-        for face in [slot, upper] {
+        let upper = blocks.step(slot, axis, 1);
+        if upper.is_none() {
+            outside = Some(axis);
+        }
+        for face in [Some(slot), upper].into_iter().flatten() {
             let value: f64 = liquid.open.axes[axis][face].into();
             if !(0.0..=1.0).contains(&value) {
                 let cell = blocks.cell(face).to_vec();
@@ -199,5 +207,8 @@ fn is_unknown<T: Stored, const D: usize>(liquid: &Liquid<T, D>, slot: Slot) -> R
             any_open |= value > 0.0;
         }
     }
-    Ok(any_open)
+    match outside {
+        Some(axis) if any_open => Err(ProjectionError::FaceOutsideBlocks { axis, cell: cell.to_vec() }),
+        _ => Ok(any_open),
+    }
 }

@@ -75,7 +75,7 @@ pub type SolidVelocity<'a, const D: usize> = &'a (dyn Fn(usize, [usize; D]) -> f
 pub struct Liquid<'a, T, const D: usize> {
     /// Where the cells lie.
     pub grid: &'a Grid<D>,
-    /// The level set at the centres of the cells, in metres: negative in liquid, extended into solids.
+    /// The level set at the centres of the cells, in any unit: negative in liquid, extended into solids.
     /// Cells outside the domain are air, whatever it says there.
     pub level_set: &'a Field<T, D>,
     /// The open fraction of the faces, 0 to 1. See the [module](self) for the choice there is.
@@ -96,6 +96,8 @@ pub struct ProjectionParams {
     /// and the velocities of the faces that it applies to are wrong by up to the force that it hides.
     /// With 0 the free surface is exact.
     pub theta_min: f64,
+    /// The rate at which every liquid cell grows, in 1/s: 0 unless volume is to be corrected.
+    pub divergence: f64,
     /// When to stop.
     pub solve: SolveParams,
 }
@@ -103,17 +105,21 @@ pub struct ProjectionParams {
 impl ProjectionParams {
     /// A time step of water, with the fraction `theta_min` = 0.01 of Goldade 2020.
     pub fn new(dt: f64) -> Self {
-        Self { dt, density: 1000.0, theta_min: 0.01, solve: SolveParams::default() }
+        Self { dt, density: 1000.0, theta_min: 0.01, divergence: 0.0, solve: SolveParams::default() }
     }
 }
 
 /// How a projection went.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProjectionInfo {
+pub struct ProjectionInfo<const D: usize> {
     /// Liquid cells with an open face.
     pub unknowns: usize,
     /// The energies.
     pub kinetic_energy: KineticEnergy,
+    /// The largest error of a cell's divergence that is left, in 1/s.
+    pub max_divergence: f64,
+    /// The faces whose velocity was set.
+    pub valid: FaceField<bool, D>,
     /// How the solve went. A sealed component (no free surface) whose solids do not keep its volume has
     /// an imbalance above rounding: its cells then share the rest of the divergence evenly.
     pub solve: SolveInfo,
@@ -174,7 +180,7 @@ pub fn project<T: Stored, const D: usize>(
     pressure: &mut Field<f64, D>,
     params: &ProjectionParams,
     workspace: &mut Workspace,
-) -> Result<ProjectionInfo, ProjectionError> {
+) -> Result<ProjectionInfo<D>, ProjectionError> {
     error::check_params(params)?;
     error::check_blocks(liquid, "the velocity", velocity.blocks())?;
     error::check_blocks(liquid, "the pressure", pressure.blocks())?;
@@ -184,7 +190,8 @@ pub fn project<T: Stored, const D: usize>(
 
     let Workspace { rhs, solver: memory } = workspace;
     rhs.resize(operator.len(), 0.0);
-    faces.net_flux(velocity, rhs);
+    let growth = params.divergence * liquid.grid.dx;
+    faces.net_flux(velocity, growth, rhs);
     rhs.par_iter_mut().for_each(|b| *b = -*b);
 
     let scale = params.dt / (params.density * liquid.grid.dx);
@@ -197,8 +204,10 @@ pub fn project<T: Stored, const D: usize>(
 
     let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
     let kinetic_energy = faces.subtract_gradient(pressure, velocity).scaled(0.5 * cell_mass);
+    faces.net_flux(velocity, growth, rhs);
+    let max_divergence = largest(rhs) / liquid.grid.dx;
     pressure.values_mut().par_iter_mut().for_each(|p| *p /= scale);
-    Ok(ProjectionInfo { unknowns, kinetic_energy, solve })
+    Ok(ProjectionInfo { unknowns, kinetic_energy, max_divergence, valid: faces.valid(), solve })
 }
 
 /// The faces that [`project`] sets: where the velocity of the liquid is known afterwards.
@@ -216,8 +225,12 @@ pub fn max_divergence<T: Stored, const D: usize>(
 ) -> Result<f64, ProjectionError> {
     error::check_blocks(liquid, "the velocity", velocity.blocks())?;
     let mut flux = vec![0.0; velocity.blocks().slots()];
-    Faces::new(liquid, 0.0)?.net_flux(velocity, &mut flux);
-    Ok(flux.par_iter().map(|f| f.abs()).reduce(|| 0.0, f64::max) / liquid.grid.dx)
+    Faces::new(liquid, 0.0)?.net_flux(velocity, 0.0, &mut flux);
+    Ok(largest(&flux) / liquid.grid.dx)
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.par_iter().map(|v| v.abs()).reduce(|| 0.0, f64::max)
 }
 
 /// The stencil on the liquid cells, scaled so that a whole face has the coefficient 1.

@@ -1,0 +1,16 @@
+//! Surfaces and particles in formats that other programs read.
+//!
+//! [`frame_surface`] makes the surface of a frame (in the plane [`frame_contour`] its outline), in metres and
+//! with velocities; [`write_surface_ply`], [`write_surface_obj`] and [`write_particles_ply`] write files, which
+//! appear whole or not at all. In the plane z is zero, and outlines are edges.
+//!
+//! PLY files are binary and carry velocities as the vertex properties `vx`, `vy`, `vz`. OBJ has no place for
+//! them, so OBJ files carry none.
+
+mod obj;
+mod ply;
+mod surface;
+
+pub use obj::write_surface_obj;
+pub use ply::{write_particles_ply, write_surface_ply};
+pub use surface::{Elements, SurfaceExport, frame_contour, frame_surface, without_solids};

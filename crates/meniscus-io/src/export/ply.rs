@@ -1,0 +1,60 @@
+//! Binary PLY files, little-endian.
+
+use std::path::Path;
+
+use meniscus_core::grid::Grid;
+
+use super::surface::{in_space, metres};
+use super::{Elements, SurfaceExport};
+use crate::container::write_atomically;
+use crate::{FrameParticles, WriteError};
+
+/// Writes a surface with normals and velocities, the vertex properties `nx` to `nz` and `vx` to `vz`.
+/// Triangles are the list `vertex_indices` of the element `face`; edges are `vertex1` and `vertex2` of `edge`.
+pub fn write_surface_ply(path: impl AsRef<Path>, surface: &SurfaceExport) -> Result<(), WriteError> {
+    let SurfaceExport { position, normal, velocity, elements } = surface;
+    let element = match elements {
+        Elements::Triangles(triangles) => {
+            format!("element face {}\nproperty list uchar uint vertex_indices\n", triangles.len())
+        }
+        Elements::Edges(edges) => {
+            format!("element edge {}\nproperty uint vertex1\nproperty uint vertex2\n", edges.len())
+        }
+    };
+    let mut bytes = header(position.len(), &["x", "y", "z", "nx", "ny", "nz", "vx", "vy", "vz"], &element);
+    for ((x, n), v) in position.iter().zip(normal).zip(velocity) {
+        bytes.extend_from_slice(bytemuck::bytes_of(&[*x, *n, *v]));
+    }
+    match elements {
+        Elements::Triangles(triangles) => {
+            for corners in triangles {
+                bytes.push(3);
+                bytes.extend_from_slice(bytemuck::bytes_of(corners));
+            }
+        }
+        Elements::Edges(edges) => bytes.extend_from_slice(bytemuck::cast_slice(edges)),
+    }
+    write_atomically(path, &bytes)
+}
+
+/// Writes particles as vertices with velocities, in metres and metres a second.
+pub fn write_particles_ply<const D: usize>(
+    path: impl AsRef<Path>,
+    grid: &Grid<D>,
+    particles: &FrameParticles<D>,
+) -> Result<(), WriteError> {
+    let mut bytes = header(particles.position.len(), &["x", "y", "z", "vx", "vy", "vz"], "");
+    for (&x, &v) in particles.position.iter().zip(&particles.velocity) {
+        bytes.extend_from_slice(bytemuck::bytes_of(&[metres(grid, x), in_space(v)]));
+    }
+    write_atomically(path, &bytes)
+}
+
+fn header(vertices: usize, properties: &[&str], elements: &str) -> Vec<u8> {
+    let properties: String = properties.iter().map(|name| format!("property float {name}\n")).collect();
+    format!(
+        "ply\nformat binary_little_endian 1.0\ncomment Meniscus, metres and seconds\nelement vertex {vertices}\n\
+         {properties}{elements}end_header\n"
+    )
+    .into_bytes()
+}

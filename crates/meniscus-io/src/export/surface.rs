@@ -1,0 +1,107 @@
+//! The surface of a frame.
+
+use meniscus_core::grid::{BLOCK_EDGE, Field, Grid, Slot, block_len};
+use meniscus_core::interpolate::interpolate_faces;
+use meniscus_core::level_set::{contour, surface_mesh};
+use meniscus_core::shape::Shape;
+use rayon::prelude::*;
+
+use crate::Frame;
+
+/// A surface in space, or an outline in the plane z = 0, with values at its vertices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SurfaceExport {
+    /// Positions, in metres.
+    pub position: Vec<[f32; 3]>,
+    /// Unit vectors out of the liquid.
+    pub normal: Vec<[f32; 3]>,
+    /// Velocities of the liquid, in metres a second.
+    pub velocity: Vec<[f32; 3]>,
+    /// What the vertices are joined to.
+    pub elements: Elements,
+}
+
+/// The parts of a surface or an outline, as indices of vertices.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Elements {
+    /// Counter-clockwise seen from outside the liquid.
+    Triangles(Vec<[u32; 3]>),
+    /// With the liquid on the left.
+    Edges(Vec<[u32; 2]>),
+}
+
+/// The surface of the liquid of a frame, closed, without what lies in the `solids`. These are where they are in
+/// the frame:
+///
+/// ```
+/// # use meniscus_core::shape::{Shape, ShapeError};
+/// # fn posed(shapes: &[Shape<3>], frame: &meniscus_io::Frame<3>) -> Result<Vec<Shape<3>>, ShapeError> {
+/// shapes.iter().zip(&frame.solids).map(|(shape, pose)| shape.clone().transformed(*pose)).collect()
+/// # }
+/// ```
+pub fn frame_surface(frame: &Frame<3>, solids: &[Shape<3>]) -> SurfaceExport {
+    let mesh = surface_mesh(&without_solids(frame, solids));
+    SurfaceExport {
+        position: mesh.position.par_iter().map(|&x| metres(&frame.grid, x)).collect(),
+        velocity: mesh.position.par_iter().map(|&x| interpolate_faces(&frame.velocity, x)).collect(),
+        normal: mesh.normal,
+        elements: Elements::Triangles(mesh.triangles),
+    }
+}
+
+/// The outline of the liquid of a frame in the plane; see [`frame_surface`].
+pub fn frame_contour(frame: &Frame<2>, solids: &[Shape<2>]) -> SurfaceExport {
+    let (mut position, mut normal, mut edges) = (Vec::new(), Vec::new(), Vec::new());
+    for points in contour(&without_solids(frame, solids)) {
+        let (first, count) = (position.len() as u32, points.len());
+        for (k, &point) in points.iter().enumerate() {
+            let (before, after) = (points[(k + count - 1) % count], points[(k + 1) % count]);
+            // To the right of the way from one neighbour to the other.
+            let across = [after[1] - before[1], before[0] - after[0]];
+            let length = across[0].hypot(across[1]).max(f32::MIN_POSITIVE);
+            normal.push([across[0] / length, across[1] / length, 0.0]);
+            position.push(point);
+            edges.push([first + k as u32, first + ((k + 1) % count) as u32]);
+        }
+    }
+    let velocity = position.par_iter().map(|&x| in_space(interpolate_faces(&frame.velocity, x))).collect();
+    let position = position.par_iter().map(|&x| metres(&frame.grid, x)).collect();
+    SurfaceExport { position, normal, velocity, elements: Elements::Edges(edges) }
+}
+
+/// The level set of a frame with the solids cut away, in cells: `max(phi, -solid)`.
+pub fn without_solids<const D: usize>(frame: &Frame<D>, solids: &[Shape<D>]) -> Field<f32, D> {
+    let Frame { grid, level_set, .. } = frame;
+    let mut phi = level_set.clone();
+    let blocks = level_set.blocks();
+    let solid = |x: [f64; D]| {
+        solids.iter().map(|shape| shape.signed_distance(x) / grid.dx).fold(f64::INFINITY, f64::min)
+    };
+    // From the centre of a block to its farthest cell, and the farthest distance that is stored.
+    let reach = 0.5 * (BLOCK_EDGE as f64) * (D as f64).sqrt();
+    let band = 3.0;
+    phi.values_mut().par_chunks_exact_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        let centre = grid.point(blocks.coord(block).map(|c| (c * BLOCK_EDGE) as f64 + 0.5 * BLOCK_EDGE as f64));
+        if solid(centre) > reach + band {
+            return;
+        }
+        for (local, value) in values.iter_mut().enumerate() {
+            // Farther out no sample borders on the liquid.
+            if *value < 2.0 {
+                let cell = blocks.cell(Slot { block, local }).map(|c| c as i64);
+                *value = value.max(-solid(grid.cell_centre(cell)) as f32);
+            }
+        }
+    });
+    phi
+}
+
+/// A point in metres, z being zero in the plane.
+pub(super) fn metres<const D: usize>(grid: &Grid<D>, in_cells: [f32; D]) -> [f32; 3] {
+    in_space(grid.point(in_cells.map(f64::from)).map(|x| x as f32))
+}
+
+/// A vector in space, z being zero in the plane.
+pub(super) fn in_space<const D: usize>(vector: [f32; D]) -> [f32; 3] {
+    std::array::from_fn(|a| if a < D { vector[a] } else { 0.0 })
+}

@@ -1,0 +1,348 @@
+//! What the solids leave open: distances, open fractions and velocities of walls.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use meniscus_core::fractions::{cell_open_fraction, face_open_fraction};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, cell_in_block};
+use meniscus_core::interpolate::interpolate_faces;
+use meniscus_core::shape::RigidTransform;
+use rayon::prelude::*;
+
+use crate::params::{Params, Solid, Surroundings};
+
+/// Nodes along the edge of a block, both ends included.
+const NODES: usize = BLOCK_EDGE + 1;
+
+/// How far from a block a solid is out of its sight, in cells.
+const SIGHT: f64 = 1.0;
+
+/// How a block lies to the solids.
+#[derive(Clone, Debug)]
+enum Sight {
+    /// No solid within [`SIGHT`] of it.
+    Open,
+    /// Wholly inside a solid, by more than [`SIGHT`].
+    Solid,
+    /// The signed distance to the solids at its nodes, in cells, x fastest.
+    Cut(Arc<[f32]>),
+}
+
+/// The solids as the grid sees them at the end of a substep.
+#[derive(Clone, Debug)]
+pub struct Boundary<const D: usize> {
+    blocks: Arc<Blocks<D>>,
+    sight: Vec<Sight>,
+    /// The open fraction of the faces: 0 on closed sides of the domain and in solids.
+    pub open: FaceField<f32, D>,
+}
+
+/// The distances to the solids that rest, which are found once.
+#[derive(Clone, Debug, Default)]
+pub struct BoundaryCache<const D: usize> {
+    /// Where each solid rests, `None` for those that move.
+    resting: Vec<Option<RigidTransform<D>>>,
+    sight: HashMap<[usize; D], Sight>,
+}
+
+impl<const D: usize> Boundary<D> {
+    /// The solids at the end of their motion, seen from the blocks.
+    pub fn new(
+        params: &Params<D>,
+        solids: &[Solid<D>],
+        blocks: &Arc<Blocks<D>>,
+        cache: &mut BoundaryCache<D>,
+    ) -> Self {
+        let sight = find_sights(params, solids, blocks, cache);
+        let mut open = FaceField::new(blocks.clone(), 0.0);
+        for axis in 0..D {
+            let values = open.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
+            values.zip(&sight).enumerate().for_each(|(block, (values, sight))| {
+                fill_open(params, blocks.coord(block), axis, sight, values);
+            });
+        }
+        Self { blocks: blocks.clone(), sight, open }
+    }
+
+    /// Whether the block sees a solid.
+    pub fn is_cut(&self, block: usize) -> bool {
+        matches!(self.sight[block], Sight::Cut(_))
+    }
+
+    /// The signed distance to the solids at a point of a block, in cells, as far as it is in sight: else
+    /// plus or minus one.
+    pub fn distance(&self, block: usize, x: [f32; D]) -> f32 {
+        match &self.sight[block] {
+            Sight::Open => SIGHT as f32,
+            Sight::Solid => -SIGHT as f32,
+            Sight::Cut(nodes) => at_nodes(nodes, self.in_block(block, x)).0,
+        }
+    }
+
+    /// The gradient of the distance at a point of a block: the direction out of the solid.
+    pub fn normal(&self, block: usize, x: [f32; D]) -> [f32; D] {
+        match &self.sight[block] {
+            Sight::Cut(nodes) => {
+                let gradient = at_nodes(nodes, self.in_block(block, x)).1;
+                let length = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
+                if length > 0.0 { gradient.map(|g| g / length) } else { [0.0; D] }
+            }
+            _ => [0.0; D],
+        }
+    }
+
+    /// The part of a cell that is outside the solids.
+    pub fn cell_open_fraction(&self, slot: Slot) -> f64 {
+        match &self.sight[slot.block] {
+            Sight::Open => 1.0,
+            Sight::Solid => 0.0,
+            Sight::Cut(nodes) => {
+                let inner = cell_in_block::<D>(slot.local);
+                let mut corners = [0.0; 8];
+                for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
+                    *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
+                }
+                cell_open_fraction::<D>(&corners[..1 << D])
+            }
+        }
+    }
+
+    fn in_block(&self, block: usize, x: [f32; D]) -> [f32; D] {
+        let corner = self.blocks.coord(block);
+        std::array::from_fn(|a| x[a] - (corner[a] * BLOCK_EDGE) as f32)
+    }
+
+    /// Gives the faces that no liquid passes the normal velocity of the wall that closes them, so that
+    /// what moves with the interpolated velocity slides along walls. `velocity` has been extrapolated into
+    /// the solids.
+    pub fn constrain(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        velocity: &mut FaceField<f32, D>,
+    ) {
+        let cut: Vec<usize> = (0..self.blocks.len()).filter(|&block| self.is_cut(block)).collect();
+        let constrained: Vec<Vec<(usize, usize, f32)>> = cut
+            .par_iter()
+            .map(|&block| self.constrained_faces(params, surroundings, dt, velocity, block))
+            .collect();
+        for (&block, faces) in cut.iter().zip(constrained) {
+            for (axis, local, value) in faces {
+                velocity.axes[axis].values_mut()[Slot { block, local }.flat::<D>()] = value;
+            }
+        }
+        self.close_sides(params, velocity);
+    }
+
+    /// (axis, local index, velocity) of the closed faces of a block.
+    fn constrained_faces(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        velocity: &FaceField<f32, D>,
+        block: usize,
+    ) -> Vec<(usize, usize, f32)> {
+        let mut faces = Vec::new();
+        for local in 0..block_len::<D>() {
+            let slot = Slot { block, local };
+            let cell = self.blocks.cell(slot);
+            for axis in 0..D {
+                if self.open.axes[axis][slot] > 0.0 || cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n) {
+                    continue;
+                }
+                let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
+                let normal = self.normal(block, x);
+                let flow = interpolate_faces(velocity, x);
+                let wall = wall_velocity(surroundings, params.to_metres(x), dt);
+                let approach: f32 = (0..D).map(|a| (flow[a] - wall[a] as f32) * normal[a]).sum();
+                faces.push((axis, local, velocity.axes[axis][slot] - approach * normal[axis]));
+            }
+        }
+        faces
+    }
+
+    /// Stops the velocity normal to the closed sides of the domain.
+    fn close_sides(&self, params: &Params<D>, velocity: &mut FaceField<f32, D>) {
+        let cells = self.blocks.cells();
+        for axis in 0..D {
+            let sides = params.open_sides[axis];
+            let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
+            values.enumerate().for_each(|(block, values)| {
+                let first = self.blocks.coord(block)[axis] * BLOCK_EDGE;
+                for (side, face) in [0, cells[axis]].into_iter().enumerate() {
+                    if sides[side] || !(first..first + BLOCK_EDGE).contains(&face) {
+                        continue;
+                    }
+                    let stride = BLOCK_EDGE.pow(axis as u32);
+                    for (local, value) in values.iter_mut().enumerate() {
+                        if local / stride % BLOCK_EDGE == face - first {
+                            *value = 0.0;
+                        }
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// The velocity of the solid that is nearest to a point, in m/s.
+pub fn wall_velocity<const D: usize>(surroundings: &Surroundings<D>, point: [f64; D], dt: f64) -> [f64; D] {
+    let solids = &surroundings.solids;
+    if !solids.iter().any(Solid::moves) {
+        return [0.0; D];
+    }
+    let nearest = solids.iter().map(|s| (s.distance(point), s)).min_by(|a, b| a.0.total_cmp(&b.0));
+    nearest.map_or([0.0; D], |(_, solid)| solid.displacement(point).map(|d| d / dt))
+}
+
+fn find_sights<const D: usize>(
+    params: &Params<D>,
+    solids: &[Solid<D>],
+    blocks: &Blocks<D>,
+    cache: &mut BoundaryCache<D>,
+) -> Vec<Sight> {
+    let resting: Vec<_> = solids.iter().map(|s| (!s.moves()).then_some(s.to)).collect();
+    if cache.resting != resting {
+        *cache = BoundaryCache { resting: resting.clone(), sight: HashMap::new() };
+    }
+    let of = |rests: bool| -> Vec<&Solid<D>> {
+        solids.iter().zip(&resting).filter(|(_, r)| r.is_some() == rests).map(|(s, _)| s).collect()
+    };
+    let (fixed, moving) = (of(true), of(false));
+    let known = &cache.sight;
+    let found: Vec<(Option<Sight>, Sight)> = (0..blocks.len())
+        .into_par_iter()
+        .map(|block| {
+            let coord = blocks.coord(block);
+            let (new, of_fixed) = match known.get(&coord) {
+                Some(sight) => (None, sight.clone()),
+                None => {
+                    let sight = see(params, &fixed, coord);
+                    (Some(sight.clone()), sight)
+                }
+            };
+            (new, nearest(of_fixed, see(params, &moving, coord)))
+        })
+        .collect();
+    let mut sights = Vec::with_capacity(found.len());
+    for (block, (new, sight)) in found.into_iter().enumerate() {
+        if let Some(new) = new {
+            cache.sight.insert(blocks.coord(block), new);
+        }
+        sights.push(sight);
+    }
+    sights
+}
+
+/// What a block sees of some solids. Distances are at least as far as they say (1-Lipschitz), so one look
+/// from the centre of the block settles most.
+fn see<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord: [usize; D]) -> Sight {
+    let grid = &params.grid;
+    let half = 0.5 * BLOCK_EDGE as f64;
+    let centre = grid.point(coord.map(|c| (c * BLOCK_EDGE) as f64 + half));
+    let radius = grid.dx * (half * (D as f64).sqrt() + SIGHT);
+    let near: Vec<&Solid<D>> = solids.iter().copied().filter(|s| s.distance(centre) <= radius).collect();
+    if near.is_empty() {
+        return Sight::Open;
+    }
+    if near.iter().any(|s| s.distance(centre) < -radius) {
+        return Sight::Solid;
+    }
+    let nodes = (0..NODES.pow(D as u32)).map(|index| {
+        let node: [i64; D] = std::array::from_fn(|a| {
+            (coord[a] * BLOCK_EDGE + index / NODES.pow(a as u32) % NODES) as i64
+        });
+        let point = grid.node(node);
+        (near.iter().map(|s| s.distance(point)).fold(f64::INFINITY, f64::min) / grid.dx) as f32
+    });
+    Sight::Cut(nodes.collect())
+}
+
+fn nearest(a: Sight, b: Sight) -> Sight {
+    match (a, b) {
+        (Sight::Solid, _) | (_, Sight::Solid) => Sight::Solid,
+        (Sight::Open, other) | (other, Sight::Open) => other,
+        (Sight::Cut(a), Sight::Cut(b)) => Sight::Cut(a.iter().zip(b.iter()).map(|(&a, &b)| a.min(b)).collect()),
+    }
+}
+
+fn node_index<const D: usize>(node: [usize; D]) -> usize {
+    node.iter().rev().fold(0, |index, &c| index * NODES + c)
+}
+
+/// Within this many cells of the surface a node counts as lying on it.
+const ON_SURFACE: f32 = 1e-6;
+
+fn fill_open<const D: usize>(
+    params: &Params<D>,
+    coord: [usize; D],
+    axis: usize,
+    sight: &Sight,
+    values: &mut [f32],
+) {
+    let cells = params.grid.cells;
+    let stride = BLOCK_EDGE.pow(axis as u32);
+    match sight {
+        Sight::Open => values.fill(1.0),
+        Sight::Solid => values.fill(0.0),
+        Sight::Cut(nodes) => {
+            for (local, value) in values.iter_mut().enumerate() {
+                *value = open_fraction(nodes, cell_in_block::<D>(local), axis);
+            }
+        }
+    }
+    // Faces on closed sides, and what the last blocks store beyond the domain, are closed.
+    let corner = coord.map(|c| c * BLOCK_EDGE);
+    for (local, value) in values.iter_mut().enumerate() {
+        let inner = local / stride % BLOCK_EDGE;
+        let face = corner[axis] + inner;
+        let closed_side = face == 0 && !params.open_sides[axis][0]
+            || face == cells[axis] && !params.open_sides[axis][1]
+            || face > cells[axis];
+        if closed_side {
+            *value = 0.0;
+        }
+    }
+    for a in (0..D).filter(|&a| a != axis && corner[a] + BLOCK_EDGE > cells[a]) {
+        for (local, value) in values.iter_mut().enumerate() {
+            if corner[a] + local / BLOCK_EDGE.pow(a as u32) % BLOCK_EDGE >= cells[a] {
+                *value = 0.0;
+            }
+        }
+    }
+}
+
+fn open_fraction<const D: usize>(nodes: &[f32], cell: [usize; D], axis: usize) -> f32 {
+    let mut corners = [0.0; 4];
+    let corners = &mut corners[..1 << (D - 1)];
+    for (index, corner) in corners.iter_mut().enumerate() {
+        let mut bits = index;
+        let mut node = cell;
+        for other in (0..D).filter(|&other| other != axis) {
+            node[other] += bits & 1;
+            bits >>= 1;
+        }
+        *corner = f64::from(nodes[node_index(node)]);
+    }
+    let on_surface = corners.iter().all(|d| d.abs() <= f64::from(ON_SURFACE));
+    if on_surface { 0.0 } else { face_open_fraction::<D>(corners) as f32 }
+}
+
+/// The multilinear interpolant of the nodes of a block, and its gradient.
+fn at_nodes<const D: usize>(nodes: &[f32], x: [f32; D]) -> (f32, [f32; D]) {
+    let base: [usize; D] = std::array::from_fn(|a| (x[a].max(0.0) as usize).min(BLOCK_EDGE - 1));
+    let fraction: [f32; D] = std::array::from_fn(|a| x[a] - base[a] as f32);
+    let (mut value, mut gradient) = (0.0, [0.0; D]);
+    for k in 0..1 << D {
+        let node = nodes[node_index::<D>(std::array::from_fn(|a| base[a] + (k >> a & 1)))];
+        let along = |a: usize| if k >> a & 1 == 1 { fraction[a] } else { 1.0 - fraction[a] };
+        value += node * (0..D).map(along).product::<f32>();
+        for (axis, slope) in gradient.iter_mut().enumerate() {
+            let sign = if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
+            *slope += node * sign * (0..D).filter(|&a| a != axis).map(along).product::<f32>();
+        }
+    }
+    (value, gradient)
+}

@@ -1,0 +1,127 @@
+//! What a simulation is given and does not change by itself.
+
+use meniscus_core::grid::Grid;
+use meniscus_core::shape::{RigidTransform, Shape};
+use meniscus_linalg::SolveParams;
+
+/// The numbers of a simulation.
+#[derive(Clone, Debug)]
+pub struct Params<const D: usize> {
+    /// The domain.
+    pub grid: Grid<D>,
+    /// Which sides of the domain, lower and upper along each axis, are open: liquid leaves through them, and
+    /// the pressure there is that of the air. The others are walls.
+    pub open_sides: [[bool; 2]; D],
+    /// The acceleration of gravity, in m/s².
+    pub gravity: [f64; D],
+    /// The density of the liquid, in kg/m³ (2D: kg/m²).
+    pub density: f64,
+    /// How velocities pass between the particles and the grid.
+    pub transfer: Transfer,
+    /// The fewest and the most particles that a cell deep inside the liquid should hold.
+    pub particles_per_cell: [usize; 2],
+    /// How many cells the liquid may move in a substep.
+    pub cfl: f64,
+    /// The least ghost-fluid fraction: see [`crate::projection::ProjectionParams::theta_min`].
+    pub theta_min: f64,
+    /// When the pressure solve stops.
+    pub solve: SolveParams,
+}
+
+impl<const D: usize> Params<D> {
+    /// Water in a closed box.
+    pub fn new(grid: Grid<D>) -> Self {
+        let mut gravity = [0.0; D];
+        gravity[1] = -9.81;
+        let per_cell = 1 << D;
+        Self {
+            grid,
+            open_sides: [[false; 2]; D],
+            gravity,
+            density: 1000.0,
+            transfer: Transfer::Apic,
+            particles_per_cell: [per_cell / 2, 2 * per_cell],
+            cfl: 2.0,
+            theta_min: 0.01,
+            solve: SolveParams::default(),
+        }
+    }
+
+    /// How far beyond the liquid fields have values, in cells: as far as a particle may go in a substep
+    /// and its stencil beyond.
+    pub(crate) fn reach(&self) -> usize {
+        self.cfl.ceil() as usize + 2
+    }
+
+
+    /// A position in cells, in metres.
+    pub(crate) fn to_metres(&self, x: [f32; D]) -> [f64; D] {
+        self.grid.point(x.map(f64::from))
+    }
+}
+
+/// How velocities pass between the particles and the grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transfer {
+    /// Particles carry velocity gradients: little noise, keeps angular momentum.
+    Apic,
+    /// Particles take the change of the grid's velocity: livelier and noisier.
+    Flip {
+        /// The share of FLIP; the rest is PIC, which damps.
+        blend: f32,
+    },
+}
+
+/// What surrounds the liquid during one substep.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings<const D: usize> {
+    /// The solids.
+    pub solids: Vec<Solid<D>>,
+    /// Where liquid is poured in.
+    pub sources: Vec<Source<D>>,
+    /// Where liquid is taken out.
+    pub sinks: Vec<Shape<D>>,
+}
+
+/// A solid and its motion in one substep.
+#[derive(Clone, Debug)]
+pub struct Solid<const D: usize> {
+    /// The solid in its own frame, in metres.
+    pub shape: Shape<D>,
+    /// Where it is at the beginning of the substep.
+    pub from: RigidTransform<D>,
+    /// Where it is at its end.
+    pub to: RigidTransform<D>,
+}
+
+impl<const D: usize> Solid<D> {
+    /// A solid that rests where its shape is.
+    pub fn fixed(shape: Shape<D>) -> Self {
+        Self { shape, from: RigidTransform::IDENTITY, to: RigidTransform::IDENTITY }
+    }
+
+    /// Whether it moves in this substep.
+    pub fn moves(&self) -> bool {
+        self.from != self.to
+    }
+
+    /// The signed distance at the end of the substep, in metres.
+    pub fn distance(&self, point: [f64; D]) -> f64 {
+        self.shape.signed_distance(self.to.apply_inverse(point))
+    }
+
+    /// The way that the material at `point` has come in the substep, in metres.
+    pub fn displacement(&self, point: [f64; D]) -> [f64; D] {
+        let before = self.from.apply(self.to.apply_inverse(point));
+        std::array::from_fn(|a| point[a] - before[a])
+    }
+}
+
+/// A region that is filled with liquid moving at a velocity.
+#[derive(Clone, Debug)]
+pub struct Source<const D: usize> {
+    /// The region, in metres.
+    pub shape: Shape<D>,
+    /// The velocity of the liquid in it, in m/s.
+    pub velocity: [f64; D],
+}

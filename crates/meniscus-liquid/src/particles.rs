@@ -1,0 +1,57 @@
+//! Particles that join the liquid.
+
+use meniscus_core::grid::FaceField;
+use meniscus_core::interpolate::{Stencil, interpolate_faces};
+use meniscus_core::particles::Particles;
+
+use crate::params::{Params, Transfer};
+
+/// Particles that are not sorted yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Newcomers<const D: usize> {
+    /// Their positions, in cells.
+    pub position: Vec<[f32; D]>,
+    velocity: Vec<[f32; D]>,
+    affine: Vec<[[f32; D]; D]>,
+}
+
+impl<const D: usize> Newcomers<D> {
+    /// Adds particles that move with the flow.
+    pub fn join_flow(&mut self, position: Vec<[f32; D]>, flow: &FaceField<f32, D>, params: &Params<D>) {
+        for &x in &position {
+            self.velocity.push(interpolate_faces(flow, x));
+            if params.transfer == Transfer::Apic {
+                self.affine.push(std::array::from_fn(|axis| {
+                    let stencil = Stencil::of_faces(flow.blocks().cells(), axis, x);
+                    stencil.gradient(stencil.gather(&flow.axes[axis]))
+                }));
+            }
+        }
+        self.position.extend(position);
+    }
+
+    /// Adds particles with a velocity of their own.
+    pub fn join(&mut self, position: Vec<[f32; D]>, velocity: [f32; D], params: &Params<D>) {
+        self.velocity.extend(position.iter().map(|_| velocity));
+        if params.transfer == Transfer::Apic {
+            self.affine.extend(position.iter().map(|_| [[0.0; D]; D]));
+        }
+        self.position.extend(position);
+    }
+
+    /// Adds others.
+    pub fn extend(&mut self, other: Self) {
+        self.position.extend(other.position);
+        self.velocity.extend(other.velocity);
+        self.affine.extend(other.affine);
+    }
+
+    /// Moves them to the end of the others.
+    pub fn append_to(self, particles: &mut Particles<D>) {
+        particles.position.extend(self.position);
+        particles.velocity.extend(self.velocity);
+        if let Some(affine) = &mut particles.affine {
+            affine.extend(self.affine);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Keeping the number of particles in a cell within bounds.
+
+use meniscus_core::grid::{BLOCK_EDGE, Slot, block_len, local_index};
+use meniscus_core::particles::{BlockRanges, jittered};
+use rayon::prelude::*;
+
+use crate::params::{Params, Solid};
+use crate::particles::Newcomers;
+use crate::state::State;
+
+/// Cells at least this deep below the surface, in cells, are reseeded: nearer to it, few particles may be
+/// what is right.
+const DEPTH: f32 = -1.0;
+
+/// What a reseeding did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReseedInfo {
+    /// Particles added.
+    pub added: usize,
+    /// Particles taken away.
+    pub thinned: usize,
+}
+
+/// Adds particles to cells inside the liquid with too few, and takes particles from cells with too many.
+/// Those taken are put at no position, so that the next sort drops them.
+pub fn reseed<const D: usize>(
+    state: &mut State<D>,
+    ranges: &BlockRanges<D>,
+    params: &Params<D>,
+    solids: &[Solid<D>],
+) -> (Newcomers<D>, ReseedInfo) {
+    let blocks = ranges.blocks().clone();
+    let [fewest, most] = params.particles_per_cell;
+    let salt = state.substep;
+    let position = &state.particles.position;
+    let found: Vec<(Vec<[f32; D]>, Vec<usize>)> = (0..blocks.len())
+        .into_par_iter()
+        .map(|block| {
+            let (mut new, mut surplus) = (Vec::new(), Vec::new());
+            let mut halves = [0u8; BLOCK_EDGE.pow(3)];
+            let mut count = [0u32; BLOCK_EDGE.pow(3)];
+            for particle in ranges.range(block) {
+                let x = position[particle];
+                let local = local_index(x.map(|c| c as usize % BLOCK_EDGE));
+                count[local] += 1;
+                halves[local] |= 1 << half_of(x);
+                if count[local] as usize > most {
+                    surplus.push(particle);
+                }
+            }
+            for local in 0..block_len::<D>() {
+                let slot = Slot { block, local };
+                if count[local] as usize >= fewest || state.level_set[slot] > DEPTH {
+                    continue;
+                }
+                let cell = blocks.cell(slot);
+                if (0..D).any(|a| cell[a] >= blocks.cells()[a]) {
+                    continue;
+                }
+                let missing = fewest - count[local] as usize;
+                let empty = (0..1 << D).filter(|k| halves[local] >> k & 1 == 0);
+                let places = empty.map(|k| jittered(cell, k, salt));
+                let open = |x: &[f32; D]| solids.iter().all(|s| s.distance(params.to_metres(*x)) > 0.0);
+                new.extend(places.filter(open).take(missing));
+            }
+            (new, surplus)
+        })
+        .collect();
+
+    let mut newcomers = Newcomers::default();
+    let mut info = ReseedInfo::default();
+    for (new, surplus) in found {
+        info.added += new.len();
+        info.thinned += surplus.len();
+        newcomers.join_flow(new, &state.velocity, params);
+        for particle in surplus {
+            state.particles.position[particle] = [f32::NAN; D];
+        }
+    }
+    (newcomers, info)
+}
+
+/// Which half-cell a position is in: bit `a` is set in the upper half along axis `a`.
+pub(crate) fn half_of<const D: usize>(x: [f32; D]) -> usize {
+    (0..D).map(|a| usize::from(x[a].fract() >= 0.5) << a).sum()
+}

@@ -1,0 +1,127 @@
+//! The state of a simulation: all that a checkpoint must hold.
+
+use std::sync::Arc;
+
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field};
+use meniscus_core::interpolate::interpolate;
+use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace, blocks_near, seed};
+use meniscus_core::shape::{Bounds, Shape};
+
+use crate::boundary::{Boundary, BoundaryCache};
+use crate::measure::liquid_volume;
+use crate::params::{Params, Surroundings, Transfer};
+use crate::surface::{INNER, initial_surface};
+
+/// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State<const D: usize> {
+    /// The time, in s.
+    pub time: f64,
+    /// Substeps taken so far.
+    pub substep: u64,
+    /// The particles.
+    pub particles: Particles<D>,
+    /// The level set, in cells: negative in liquid, extended into solids.
+    pub level_set: Field<f32, D>,
+    /// The velocity, in m/s, extrapolated beyond the liquid.
+    pub velocity: FaceField<f32, D>,
+    /// The pressure, in Pa; 0 outside the liquid.
+    pub pressure: Field<f64, D>,
+    /// The greatest speed of a face of the liquid along an axis, in m/s.
+    pub max_speed: f64,
+    /// The volume of the liquid, in m³ (2D: m²).
+    pub volume: f64,
+    /// The volume that it should have.
+    pub volume_target: f64,
+}
+
+/// A body of liquid to begin with.
+#[derive(Clone, Debug)]
+pub struct Body<const D: usize> {
+    /// Where it is, in metres.
+    pub shape: Shape<D>,
+    /// Its velocity, in m/s.
+    pub velocity: [f64; D],
+}
+
+impl<const D: usize> State<D> {
+    /// Bodies of liquid in their surroundings. Where bodies overlap, the first one's velocity holds.
+    pub fn new(params: &Params<D>, bodies: &[Body<D>], surroundings: &Surroundings<D>) -> Self {
+        let shapes: Vec<Shape<D>> = bodies.iter().map(|b| b.shape.clone()).collect();
+        let near = Arc::new(blocks_of_shapes(params, &shapes));
+        let phi = initial_surface(params, &shapes, &surroundings.solids, &near);
+        let open = |x: [f32; D]| surroundings.solids.iter().all(|s| s.distance(params.to_metres(x)) > 0.0);
+        let depth = |x| if open(x) { interpolate(&phi, x) + INNER } else { 1.0 };
+        let mut particles = Particles::at(seed(&near, 0, depth));
+        for (x, v) in particles.position.iter().zip(&mut particles.velocity) {
+            *v = body_velocity(bodies, params.to_metres(*x));
+        }
+        if params.transfer == Transfer::Apic {
+            particles.affine = Some(vec![[[0.0; D]; D]; particles.len()]);
+        }
+
+        let blocks = Arc::new(active_blocks(params, surroundings, &particles.position));
+        let level_set = Field::from_fn(blocks.clone(), params.band(), |cell| phi.get(cell.map(|c| c as i64)));
+        let velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, cell| {
+            body_velocity(bodies, params.grid.face_centre(axis, cell.map(|c| c as i64)))[axis]
+        });
+        let boundary = Boundary::new(params, &surroundings.solids, &blocks, &mut BoundaryCache::default());
+        let volume = liquid_volume(&level_set, &boundary) * params.grid.dx.powi(D as i32);
+        let speeds = bodies.iter().flat_map(|b| b.velocity).map(f64::abs);
+        let mut state = Self {
+            time: 0.0,
+            substep: 0,
+            particles,
+            level_set,
+            velocity,
+            pressure: Field::new(blocks.clone(), 0.0),
+            max_speed: speeds.fold(0.0, f64::max),
+            volume,
+            volume_target: volume,
+        };
+        state.sort(blocks, &mut SortWorkspace::default());
+        state
+    }
+
+    /// Sorts the particles by blocks, and drops those that lie in none of them.
+    pub(crate) fn sort(&mut self, blocks: Arc<Blocks<D>>, workspace: &mut SortWorkspace<D>) -> BlockRanges<D> {
+        let ranges = self.particles.sort_by_block(&blocks, workspace);
+        self.particles.truncate(ranges.sorted());
+        ranges
+    }
+}
+
+/// The velocity of the first body around a point, or of the nearest.
+fn body_velocity<const D: usize>(bodies: &[Body<D>], point: [f64; D]) -> [f32; D] {
+    let distance = |b: &Body<D>| b.shape.signed_distance(point).max(0.0);
+    let nearest = bodies.iter().map(|b| (distance(b), b)).reduce(|a, b| if b.0 < a.0 { b } else { a });
+    nearest.map_or([0.0; D], |(_, body)| body.velocity.map(|v| v as f32))
+}
+
+/// The blocks that fields need around particles and sources.
+pub(crate) fn active_blocks<const D: usize>(
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    position: &[[f32; D]],
+) -> Blocks<D> {
+    let near = blocks_near(params.grid.cells, position, params.reach() as f32);
+    if surroundings.sources.is_empty() {
+        return near;
+    }
+    let sources: Vec<Shape<D>> = surroundings.sources.iter().map(|s| s.shape.clone()).collect();
+    let around = blocks_of_shapes(params, &sources);
+    Blocks::new(params.grid.cells, |coord| near.find(coord).is_some() || around.find(coord).is_some())
+}
+
+/// The blocks within reach of the bounds of shapes.
+fn blocks_of_shapes<const D: usize>(params: &Params<D>, shapes: &[Shape<D>]) -> Blocks<D> {
+    let margin = params.band() as f64 * params.grid.dx;
+    let bounds: Vec<Bounds<D>> = shapes.iter().map(Shape::bounds).collect();
+    Blocks::new(params.grid.cells, |coord| {
+        let lower = params.grid.point(coord.map(|c| (c * BLOCK_EDGE) as f64));
+        let edge = BLOCK_EDGE as f64 * params.grid.dx;
+        bounds.iter().any(|b| {
+            (0..D).all(|a| lower[a] + edge > b.lower[a] - margin && lower[a] < b.upper[a] + margin)
+        })
+    })
+}

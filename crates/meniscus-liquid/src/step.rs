@@ -1,0 +1,355 @@
+//! One substep, as a list of stages.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use meniscus_core::advect::{advect_particles, advect_points};
+use meniscus_core::extrapolate::extrapolate;
+use meniscus_core::grid::{Blocks, FaceField, Field, block_len};
+use meniscus_core::particles::{BlockRanges, SortWorkspace};
+use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, particles_to_grid};
+use meniscus_linalg::SolveInfo;
+use rayon::prelude::*;
+
+use crate::boundary::{Boundary, BoundaryCache, wall_velocity};
+use crate::collide::{CollideInfo, keep_inside, leave_solids};
+use crate::inflow::{drain, outflow, pour};
+use crate::measure::liquid_volume;
+use crate::params::{Params, Solid, Surroundings, Transfer};
+use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
+use crate::reseed::{ReseedInfo, reseed};
+use crate::state::{State, active_blocks};
+use crate::surface::{advect_surface, follow_particles};
+
+/// Memory that one substep leaves to the next; it holds nothing that a state does not.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace<const D: usize> {
+    ranges: Option<BlockRanges<D>>,
+    sort: SortWorkspace<D>,
+    transfer: TransferWorkspace,
+    boundary: BoundaryCache<D>,
+    projection: projection::Workspace,
+}
+
+impl<const D: usize> Workspace<D> {
+    /// To be called when particles of the state have been changed from outside.
+    pub fn particles_changed(&mut self) {
+        self.ranges = None;
+    }
+}
+
+/// How a substep went.
+#[derive(Clone, Debug)]
+pub struct StepInfo {
+    /// Liquid cells.
+    pub liquid_cells: usize,
+    /// The kinetic energy of the liquid, in J (2D: J/m).
+    pub kinetic_energy: f64,
+    /// The largest error of a cell's divergence, in 1/s.
+    pub max_divergence: f64,
+    /// The pressure solve.
+    pub solve: SolveInfo,
+    /// Particles added and thinned out.
+    pub reseed: ReseedInfo,
+    /// Particles that left and were lost.
+    pub collide: CollideInfo,
+    /// Particles that sinks took.
+    pub drained: usize,
+    /// The volume poured in by sources, drained by sinks and gone through open sides, in m³ (2D: m²).
+    pub poured: f64,
+    /// See `poured`.
+    pub removed: f64,
+    /// The seconds that each stage took, in order.
+    pub stages: Vec<(&'static str, f64)>,
+}
+
+/// The largest time step that keeps the liquid's way within [`Params::cfl`] cells: of its speed, and of that
+/// which gravity adds while it crosses a cell.
+pub fn max_time_step<const D: usize>(state: &State<D>, params: &Params<D>) -> f64 {
+    let gravity = params.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
+    let dx = params.grid.dx;
+    let speed = state.max_speed + (gravity * dx).sqrt();
+    if speed > 0.0 { params.cfl * dx / speed } else { f64::INFINITY }
+}
+
+/// How far the surface of a solid moves in its substep, in metres: at most this.
+pub fn solid_travel<const D: usize>(solid: &Solid<D>) -> f64 {
+    let bounds = solid.shape.bounds();
+    let corner = |k: usize| {
+        let corner = std::array::from_fn(|a| if k >> a & 1 == 1 { bounds.upper[a] } else { bounds.lower[a] });
+        let (from, to) = (solid.from.apply(corner), solid.to.apply(corner));
+        (0..D).map(|a| (to[a] - from[a]).powi(2)).sum::<f64>().sqrt()
+    };
+    // An unbounded shape has no corners; its displacement at the origin must do.
+    let travel = (0..1 << D).map(corner).fold(0.0, f64::max);
+    if travel.is_finite() { travel } else { meniscus_core::vector::norm(solid.displacement(solid.to.translation)) }
+}
+
+/// Advances a liquid by `dt` seconds.
+///
+/// # Errors
+/// If the pressure cannot be solved for. The state is then of no use.
+pub fn step<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    dt: f64,
+    workspace: &mut Workspace<D>,
+) -> Result<StepInfo, ProjectionError> {
+    let mut clock = Clock::new();
+    let cell_volume = params.grid.dx.powi(D as i32);
+    let dt_in_cells = (dt / params.grid.dx) as f32;
+
+    let ranges = workspace.ranges.take();
+    let ranges = ranges.unwrap_or_else(|| state.sort(state.level_set.blocks().clone(), &mut workspace.sort));
+    clock.stage("sort");
+
+    let (mut newcomers, reseeded) = reseed(state, &ranges, params, &surroundings.solids);
+    clock.stage("reseed");
+    let flow = exchange(state, &ranges, params, surroundings, dt, &mut newcomers, workspace);
+    clock.stage("sources");
+
+    advect_particles(&mut state.particles.position, &ranges, &state.velocity, dt_in_cells);
+    advect_points(&mut newcomers.position, &state.velocity, dt_in_cells);
+    newcomers.append_to(&mut state.particles);
+    let mut collide = keep_inside(params, &mut state.particles.position);
+    clock.stage("advect");
+
+    let blocks = Arc::new(active_blocks(params, surroundings, &state.particles.position));
+    let blocks = if &blocks == state.level_set.blocks() { state.level_set.blocks().clone() } else { blocks };
+    let boundary = Boundary::new(params, &surroundings.solids, &blocks, &mut workspace.boundary);
+    let pushed = leave_solids(params, surroundings, &boundary, &blocks, dt, &mut state.particles);
+    collide = collide.plus(pushed).plus(keep_inside(params, &mut state.particles.position));
+    clock.stage("solids");
+
+    let known = reseeded.thinned + flow.drained + collide.left + collide.lost;
+    let before = state.particles.len();
+    let ranges = state.sort(blocks.clone(), &mut workspace.sort);
+    // Whatever else the sort dropped was at no finite position.
+    collide.lost += before - state.particles.len() - known;
+    clock.stage("sort");
+
+    let travel = (state.max_speed * dt / params.grid.dx) as f32 * (D as f32).sqrt();
+    let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, &blocks);
+    clock.stage("surface");
+    follow_particles(&mut phi, &state.particles.position, &ranges, &boundary);
+    state.level_set = phi;
+    clock.stage("level_set");
+    state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
+    clock.stage("measure");
+
+    let projected = solve_velocity(
+        state,
+        params,
+        surroundings,
+        Substep { dt, gravity: params.gravity, ranges: &ranges, boundary: &boundary },
+        workspace,
+        &mut clock,
+    )?;
+    workspace.ranges = Some(ranges);
+    state.time += dt;
+    state.substep += 1;
+    Ok(StepInfo {
+        liquid_cells: projected.unknowns,
+        kinetic_energy: projected.kinetic_energy.after,
+        max_divergence: projected.max_divergence,
+        solve: projected.solve,
+        reseed: reseeded,
+        collide,
+        drained: flow.drained,
+        poured: flow.poured,
+        removed: flow.removed,
+        stages: clock.stages,
+    })
+}
+
+/// What enters and leaves in a substep.
+struct Flow {
+    poured: f64,
+    removed: f64,
+    drained: usize,
+}
+
+/// Fills sources and empties sinks, and keeps account of the volume.
+fn exchange<const D: usize>(
+    state: &mut State<D>,
+    ranges: &BlockRanges<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    dt: f64,
+    newcomers: &mut crate::particles::Newcomers<D>,
+    workspace: &mut Workspace<D>,
+) -> Flow {
+    let cell_volume = params.grid.dx.powi(D as i32);
+    let mut flow = Flow { poured: 0.0, removed: 0.0, drained: 0 };
+    let has_sources = !surroundings.sources.is_empty();
+    let has_sinks = !surroundings.sinks.is_empty();
+    if has_sources || has_sinks {
+        let at_start: Vec<Solid<D>> =
+            surroundings.solids.iter().map(|s| Solid { to: s.from, ..s.clone() }).collect();
+        let boundary = Boundary::new(params, &at_start, ranges.blocks(), &mut workspace.boundary);
+        let mut before = state.volume;
+        let mut measure = |state: &State<D>| {
+            let volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
+            let change = volume - before;
+            before = volume;
+            change
+        };
+        if has_sources {
+            newcomers.extend(pour(state, ranges, params, surroundings));
+            flow.poured = measure(state);
+        }
+        if has_sinks {
+            flow.drained = drain(state, params, &surroundings.sinks);
+            flow.removed = -measure(state);
+        }
+    }
+    flow.removed += outflow(state, params) * cell_volume * dt / params.grid.dx;
+    state.volume_target = (state.volume_target + flow.poured - flow.removed).max(0.0);
+    flow
+}
+
+/// What the stages of the velocity share.
+#[derive(Clone, Copy)]
+pub(crate) struct Substep<'a, const D: usize> {
+    pub dt: f64,
+    pub gravity: [f64; D],
+    pub ranges: &'a BlockRanges<D>,
+    pub boundary: &'a Boundary<D>,
+}
+
+/// From the particles' velocities to the grid's, made to keep every volume, and back.
+pub(crate) fn solve_velocity<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    substep: Substep<D>,
+    workspace: &mut Workspace<D>,
+    clock: &mut Clock,
+) -> Result<ProjectionInfo<D>, ProjectionError> {
+    let Substep { dt, gravity, ranges, boundary } = substep;
+    let blocks = ranges.blocks();
+    let mut velocity = FaceField::new(blocks.clone(), 0.0);
+    let mut weight = FaceField::new(blocks.clone(), 0.0);
+    particles_to_grid(&state.particles, ranges, &mut velocity, &mut weight, &mut workspace.transfer);
+    let mut valid = FaceField::new(blocks.clone(), false);
+    for axis in 0..D {
+        let weight = weight.axes[axis].values().par_iter();
+        valid.axes[axis].values_mut().par_iter_mut().zip(weight).for_each(|(valid, &weight)| *valid = weight > 0.0);
+    }
+    drop(weight);
+    // Faces of the liquid that no particle reaches.
+    extrapolate(&mut velocity, &mut valid, 2);
+    clock.stage("to_grid");
+
+    let before = matches!(params.transfer, Transfer::Flip { .. }).then(|| velocity.clone());
+    for axis in 0..D {
+        let change = (gravity[axis] * dt) as f32;
+        velocity.axes[axis].values_mut().par_iter_mut().for_each(|u| *u += change);
+    }
+    clock.stage("forces");
+
+    let mut pressure = moved_to(&state.pressure, blocks);
+    let wall = |axis: usize, cell: [usize; D]| {
+        wall_velocity(surroundings, params.grid.face_centre(axis, cell.map(|c| c as i64)), dt)[axis]
+    };
+    let moving = surroundings.solids.iter().any(Solid::moves);
+    let liquid = Liquid {
+        grid: &params.grid,
+        level_set: &state.level_set,
+        open: &boundary.open,
+        solid_velocity: if moving { Some(&wall) } else { None },
+    };
+    let projection_params = ProjectionParams {
+        dt,
+        density: params.density,
+        theta_min: params.theta_min,
+        divergence: volume_correction(state, dt),
+        solve: params.solve,
+    };
+    let info = project(&liquid, &mut velocity, &mut pressure, &projection_params, &mut workspace.projection)?;
+    state.pressure = pressure;
+    clock.stage("projection");
+
+    let mut valid = info.valid.clone();
+    state.max_speed = max_speed(&velocity, &valid);
+    extrapolate(&mut velocity, &mut valid, params.reach());
+    // Nothing is known farther out.
+    for axis in 0..D {
+        let valid = valid.axes[axis].values().par_iter();
+        velocity.axes[axis].values_mut().par_iter_mut().zip(valid).for_each(|(u, &valid)| {
+            if !valid {
+                *u = 0.0;
+            }
+        });
+    }
+    boundary.constrain(params, surroundings, dt, &mut velocity);
+    state.velocity = velocity;
+    clock.stage("extrapolate");
+
+    let scheme = match (params.transfer, &before) {
+        (Transfer::Flip { blend }, Some(before)) => Scheme::Flip { before, blend },
+        _ => Scheme::Apic,
+    };
+    grid_to_particles(&state.velocity, scheme, &mut state.particles, ranges);
+    clock.stage("to_particles");
+    Ok(info)
+}
+
+/// The part of an error of the volume that is corrected in a substep (Goldade 2020, section 7.1; all at
+/// once would ring).
+const CORRECTION: f64 = 0.1;
+
+/// The most that the volume is changed in a substep, as a part of it.
+const MAX_CORRECTION: f64 = 0.01;
+
+/// The rate at which the liquid must grow to regain its volume, in 1/s.
+fn volume_correction<const D: usize>(state: &State<D>, dt: f64) -> f64 {
+    if state.volume <= 0.0 {
+        return 0.0;
+    }
+    let missing = (state.volume_target - state.volume) / state.volume;
+    (CORRECTION * missing).clamp(-MAX_CORRECTION, MAX_CORRECTION) / dt
+}
+
+fn max_speed<const D: usize>(velocity: &FaceField<f32, D>, valid: &FaceField<bool, D>) -> f64 {
+    let of_axis = |axis: usize| {
+        let values = velocity.axes[axis].values().par_iter().zip(valid.axes[axis].values());
+        values.map(|(u, &valid)| if valid { u.abs() } else { 0.0 }).reduce(|| 0.0, f32::max)
+    };
+    f64::from((0..D).map(of_axis).fold(0.0, f32::max))
+}
+
+/// A field on other blocks: the same where both have the block.
+fn moved_to<const D: usize>(field: &Field<f64, D>, blocks: &Arc<Blocks<D>>) -> Field<f64, D> {
+    let mut new = Field::new(blocks.clone(), field.background());
+    new.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        if let Some(old) = field.blocks().find(blocks.coord(block)) {
+            values.copy_from_slice(field.block(old));
+        }
+    });
+    new
+}
+
+/// Times stages by name.
+pub(crate) struct Clock {
+    last: Instant,
+    stages: Vec<(&'static str, f64)>,
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        Self { last: Instant::now(), stages: Vec::new() }
+    }
+
+    /// Ends a stage; the time of stages with the same name is added up.
+    pub(crate) fn stage(&mut self, name: &'static str) {
+        let now = Instant::now();
+        let seconds = (now - self.last).as_secs_f64();
+        self.last = now;
+        match self.stages.iter_mut().find(|(n, _)| *n == name) {
+            Some((_, total)) => *total += seconds,
+            None => self.stages.push((name, seconds)),
+        }
+    }
+}

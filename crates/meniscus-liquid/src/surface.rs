@@ -1,0 +1,191 @@
+//! The level set of the liquid.
+//!
+//! A grid level set moves with the flow and keeps flat and smooth surfaces exactly so; the particles
+//! know where liquid is that the grid has lost, or no longer is. So the level set is first advected, then
+//! held to what the particles allow: all liquid lies within [`OUTER`] cells of a particle, and the ball
+//! of [`INNER`] cells around every particle is liquid. (In the manner of the particle level set of Enright
+//! et al. 2002, with the liquid's own particles as the markers.)
+
+use std::sync::Arc;
+
+use meniscus_core::advect::advect_point;
+use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
+use meniscus_core::interpolate::interpolate;
+use meniscus_core::level_set::{particle_distance, redistance};
+use meniscus_core::particles::BlockRanges;
+use meniscus_core::shape::Shape;
+use meniscus_core::vector::{dot, norm, sub};
+use rayon::prelude::*;
+
+use crate::boundary::Boundary;
+use crate::params::{Params, Solid};
+
+/// The distance from a particle within which all is liquid, in cells: about the radius of a ball with
+/// the volume of a particle, of which a cell holds 2^D.
+pub const INNER: f32 = 0.35;
+
+/// The distance from the nearest particle beyond which there is no liquid, in cells. Nothing inside a
+/// freshly seeded liquid is farther from a particle.
+pub const OUTER: f32 = 1.3;
+
+/// How far inside a solid the level set is left as the flow brought it, in cells: there are no particles
+/// to hold it to.
+const BURIED: f32 = 0.5;
+
+impl<const D: usize> Params<D> {
+    /// Half the width of the band in which the level set is a distance, in cells.
+    pub(crate) fn band(&self) -> f32 {
+        self.reach() as f32 + 1.0
+    }
+}
+
+/// The level set after a substep of `dt` (in cells per velocity) in which nothing moved farther than
+/// `travel` cells, on new blocks.
+pub fn advect_surface<const D: usize>(
+    old: &Field<f32, D>,
+    velocity: &FaceField<f32, D>,
+    dt: f32,
+    travel: f32,
+    blocks: &Arc<Blocks<D>>,
+) -> Field<f32, D> {
+    let band = old.background();
+    // Farther than this from the surface, no cell can have come across it or see it next to itself.
+    let far = travel + 1.5;
+    let cells = blocks.cells();
+    let mut new = Field::new(blocks.clone(), band);
+    new.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        for (local, value) in values.iter_mut().enumerate() {
+            let cell = blocks.cell(Slot { block, local });
+            if (0..D).any(|a| cell[a] >= cells[a]) {
+                continue;
+            }
+            let here = old.get(cell.map(|c| c as i64));
+            *value = if here.abs() < far || far > band {
+                interpolate(old, advect_point(cell.map(|c| c as f32 + 0.5), velocity, -dt))
+            } else {
+                here
+            };
+        }
+    });
+    new
+}
+
+/// Holds the level set to what sorted particles allow, and makes it a distance again.
+pub fn follow_particles<const D: usize>(
+    phi: &mut Field<f32, D>,
+    position: &[[f32; D]],
+    ranges: &BlockRanges<D>,
+    boundary: &Boundary<D>,
+) {
+    const DEEP: f32 = -2.0;
+    let n = block_len::<D>();
+    let near_surface: Vec<bool> =
+        phi.values().par_chunks(n).map(|values| values.iter().any(|&v| v > DEEP)).collect();
+    let distance = particle_distance(position, ranges, |block| near_surface[block]);
+    let blocks = phi.blocks().clone();
+    phi.values_mut().par_chunks_mut(n).enumerate().filter(|(block, _)| near_surface[*block]).for_each(
+        |(block, values)| {
+            let cut = boundary.is_cut(block);
+            for (local, (value, &distance)) in values.iter_mut().zip(distance.block(block)).enumerate() {
+                let centre = || blocks.cell(Slot { block, local }).map(|c| c as f32 + 0.5);
+                if !cut || boundary.distance(block, centre()) > -BURIED {
+                    *value = value.max(distance - OUTER);
+                }
+                *value = value.min(distance - INNER);
+            }
+        },
+    );
+    let band = phi.background();
+    redistance(phi, band);
+}
+
+/// The level set of shapes of liquid in a domain.
+///
+/// A shape that ends flush with a wall, as a pool does, has no surface there. Where the nearest point of its
+/// boundary is such, the distance is that of the plane through the crossings along the axes.
+pub fn initial_surface<const D: usize>(
+    params: &Params<D>,
+    shapes: &[Shape<D>],
+    solids: &[Solid<D>],
+    blocks: &Arc<Blocks<D>>,
+) -> Field<f32, D> {
+    let grid = &params.grid;
+    let band = params.band();
+    let distance = |point: [f64; D]| {
+        shapes.iter().map(|s| s.signed_distance(point)).fold(f64::INFINITY, f64::min) / grid.dx
+    };
+    // The distance to the walls, positive in the open.
+    let to_wall = |point: [f64; D]| {
+        let x = grid.to_cells(point);
+        let sides = (0..D).map(|a| x[a].min(grid.cells[a] as f64 - x[a]));
+        let solids = solids.iter().map(|s| s.distance(point) / grid.dx);
+        sides.chain(solids).fold(f64::INFINITY, f64::min)
+    };
+    let at = |cell: [usize; D]| {
+        let cell = cell.map(|c| c as i64);
+        let centre = grid.cell_centre(cell);
+        let value = distance(centre);
+        if value.abs() >= f64::from(band) || to_wall(centre) <= 0.0 {
+            return value;
+        }
+        let normal = direction(&distance, centre, grid.dx);
+        let foot = std::array::from_fn(|a| centre[a] - value * grid.dx * normal[a]);
+        let flush = to_wall(foot).abs() < 1.0 && dot(normal, direction(&to_wall, foot, grid.dx)) < -0.9;
+        if !flush {
+            return value;
+        }
+        let crossings = (0..D).map(|a| {
+            let along = |side: i64| {
+                let mut at = cell;
+                for steps in 0..band as usize {
+                    let from = grid.cell_centre(at);
+                    at[a] += side;
+                    let to = grid.cell_centre(at);
+                    if to_wall(to) <= 0.0 {
+                        break;
+                    }
+                    if let Some(part) = crossing(&distance, from, to) {
+                        return steps as f64 + part;
+                    }
+                }
+                f64::INFINITY
+            };
+            along(-1).min(along(1)).powi(-2)
+        });
+        let nearest = crossings.sum::<f64>().powf(-0.5);
+        nearest.min(f64::from(band)).copysign(value)
+    };
+    let mut phi = Field::from_fn(blocks.clone(), band, |cell| {
+        if (0..D).any(|a| cell[a] >= grid.cells[a]) { band } else { (at(cell) as f32).clamp(-band, band) }
+    });
+    redistance(&mut phi, band);
+    phi
+}
+
+/// The direction in which a function grows fastest.
+fn direction<const D: usize>(f: impl Fn([f64; D]) -> f64, point: [f64; D], dx: f64) -> [f64; D] {
+    let slope: [f64; D] = std::array::from_fn(|a| {
+        let (mut below, mut above) = (point, point);
+        below[a] -= 1e-3 * dx;
+        above[a] += 1e-3 * dx;
+        f(above) - f(below)
+    });
+    let length = norm(slope).max(f64::MIN_POSITIVE);
+    slope.map(|s| s / length)
+}
+
+/// Where on the way from `from` to `to` the sign changes, 0 to 1, if it does.
+fn crossing<const D: usize>(distance: impl Fn([f64; D]) -> f64, from: [f64; D], to: [f64; D]) -> Option<f64> {
+    let inside = distance(from) < 0.0;
+    if (distance(to) < 0.0) == inside {
+        return None;
+    }
+    let way = sub(to, from);
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        let point = std::array::from_fn(|a| from[a] + middle * way[a]);
+        if (distance(point) < 0.0) == inside { low = middle } else { high = middle }
+    }
+    Some(high)
+}

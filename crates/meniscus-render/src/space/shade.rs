@@ -1,0 +1,140 @@
+//! The light that arrives along a ray.
+
+use super::caustics::FloorLight;
+use super::light::{BOUNCE, FILL, FILL_DIRECTION, KEY, KEY_SOFTNESS, SKY};
+use super::light::{backdrop, environment, floor_albedo, key_direction, smooth_step};
+use super::ray::{Ray, reflect, refract};
+use super::scene::{End, Medium, Scene, UP, leave};
+use super::water::Water;
+use crate::vec3::Vec3;
+
+/// Interfaces that a ray may pass.
+const MAX_DEPTH: usize = 7;
+
+/// Light of less weight than this is not followed.
+const MIN_WEIGHT: f32 = 0.015;
+
+/// Tiles along the domain's longest side.
+const TILES: f32 = 8.0;
+
+/// The scene and what the lamps make of it.
+pub(super) struct Shader<'a> {
+    pub scene: &'a Scene<'a>,
+    pub water: &'a Water,
+    pub floor_light: &'a FloorLight,
+    /// The colour of opaque solids, linear.
+    pub solid_colour: Vec3,
+    /// The angle of a pixel.
+    pub pixel_angle: f32,
+}
+
+/// How a ray came to be.
+#[derive(Clone, Copy)]
+struct Past {
+    depth: usize,
+    /// The part of its light that reaches the eye.
+    weight: f32,
+    /// The length of the way from the eye.
+    length: f32,
+}
+
+impl Shader<'_> {
+    /// The light along a ray from the eye, and the distance to what it first meets.
+    pub fn eye(&self, ray: &Ray, medium: Medium) -> (Vec3, f32) {
+        let end = self.scene.trace(ray, medium);
+        let first = match end {
+            End::Sky => f32::INFINITY,
+            End::Floor { t } | End::Solid { t, .. } | End::Interface { t, .. } => t,
+        };
+        (self.light(ray, medium, end, Past { depth: 0, weight: 1.0, length: 0.0 }), first)
+    }
+
+    fn follow(&self, ray: &Ray, medium: Medium, past: Past) -> Vec3 {
+        self.light(ray, medium, self.scene.trace(ray, medium), past)
+    }
+
+    fn light(&self, ray: &Ray, medium: Medium, end: End, past: Past) -> Vec3 {
+        match end {
+            End::Sky if past.depth == 0 => backdrop(ray.direction),
+            End::Sky => environment(ray.direction),
+            End::Floor { t } => self.water.veil(medium, t, self.floor(ray, t, past.length + t)),
+            End::Solid { t, normal } => self.water.veil(medium, t, self.solid(ray, medium, t, normal)),
+            End::Interface { t, normal, next } => {
+                let past = Past { depth: past.depth + 1, length: past.length + t, ..past };
+                self.water.veil(medium, t, self.interface(ray, medium, (t, normal, next), past))
+            }
+        }
+    }
+
+    /// Reflection and refraction. Each is followed where it matters; the rest is guessed.
+    fn interface(&self, ray: &Ray, medium: Medium, at: (f32, Vec3, Medium), past: Past) -> Vec3 {
+        let (t, normal, next) = at;
+        let p = ray.at(t);
+        let mirrored = reflect(ray.direction, normal);
+        let Some((direction, reflected)) = refract(ray.direction, normal, medium.index() / next.index())
+        else {
+            return self.branch(leave(p, normal, mirrored), medium, past, 1.0);
+        };
+        let through = self.branch(leave(p, -normal, direction), next, past, 1.0 - reflected);
+        let back = self.branch(leave(p, normal, mirrored), medium, past, reflected);
+        through * (1.0 - reflected) + back * reflected
+    }
+
+    fn branch(&self, ray: Ray, medium: Medium, past: Past, part: f32) -> Vec3 {
+        let weight = past.weight * part;
+        if past.depth < MAX_DEPTH && weight > MIN_WEIGHT {
+            return self.follow(&ray, medium, Past { weight, ..past });
+        }
+        match medium {
+            Medium::Air => environment(ray.direction),
+            Medium::Water => self.water.deep(),
+            Medium::Glass => backdrop(ray.direction),
+        }
+    }
+
+    fn floor(&self, ray: &Ray, t: f32, way: f32) -> Vec3 {
+        let p = ray.at(t);
+        let size = self.scene.size();
+        let tile = size / TILES;
+        let footprint = self.pixel_angle * way / (-ray.direction.y).max(0.05);
+        let albedo = floor_albedo(p.x / tile, p.z / tile, footprint / tile);
+        let key = self.floor_light.at(p.x, p.z) * (KEY * key_direction().y);
+        let open = self.scene.opaque.openness(p, UP, 0.06 * size);
+        let depth = self.water_above(p);
+        let ambient = SKY * self.water.transmittance(Medium::Water, depth) * open;
+        let lit = albedo * (key + ambient);
+        // Far away the floor becomes the backdrop.
+        let middle = self.scene.upper * 0.5;
+        let away = Vec3 { y: 0.0, ..p - middle }.length() / size;
+        lit.lerp(backdrop(ray.direction), smooth_step(0.5, 3.2, away))
+    }
+
+    fn water_above(&self, p: Vec3) -> f32 {
+        self.scene.wet_length(&Ray { origin: p + UP * 1e-2, direction: UP })
+    }
+
+    fn solid(&self, ray: &Ray, medium: Medium, t: f32, normal: Vec3) -> Vec3 {
+        let p = ray.at(t) + normal * 0.02;
+        let to_key = Ray { origin: p, direction: key_direction() };
+        let facing = normal.dot(to_key.direction).max(0.0);
+        let mut key = KEY * facing;
+        if facing > 0.0 {
+            let wet = self.scene.wet_length(&to_key);
+            key = key * self.scene.opaque.light(&to_key, 2.0 * KEY_SOFTNESS);
+            key *= self.water.transmittance(Medium::Water, wet);
+        }
+        let open = self.scene.opaque.openness(p, normal, 0.06 * self.scene.size());
+        let near_floor = smooth_step(0.0, 0.15 * self.scene.size(), p.y);
+        let mut ambient = BOUNCE.lerp(SKY, 0.5 + 0.5 * normal.y) * (open * (0.6 + 0.4 * near_floor));
+        if medium == Medium::Water {
+            // Light in water comes from all sides, not from above alone.
+            ambient *= self.water.transmittance(Medium::Water, 0.4 * self.water_above(p));
+        }
+        let fill = FILL * (normal.dot(FILL_DIRECTION).max(0.0) * open);
+        let matt = self.solid_colour * (key + ambient + fill);
+        // A thin varnish, dry only.
+        let gloss = 0.04 + 0.5 * (1.0 - (-normal.dot(ray.direction)).clamp(0.0, 1.0)).powi(5);
+        let gloss = if medium == Medium::Water { 0.0 } else { 0.5 * gloss };
+        matt.lerp(backdrop(reflect(ray.direction, normal)), gloss)
+    }
+}

@@ -1,0 +1,176 @@
+//! What works but is probably not meant.
+
+use meniscus_core::shape::{Bounds, Shape};
+
+use super::Builder;
+use super::search::{Meeting, below};
+use crate::content::{self, Content};
+use crate::document::Node;
+use crate::setup::Setup;
+
+/// Parts of a cell that shapes may overlap by without a warning.
+const SLACK: f64 = 0.05;
+
+impl<const D: usize> Builder<'_, D> {
+    pub(super) fn warn(&mut self, setup: &Setup<D>, content: &Content, root: &Node) {
+        let (liquid, solid) = (root.at("liquid"), root.at("solid"));
+        for (index, part) in content.solid.iter().enumerate() {
+            self.thin(solid.entry(index).at("shape"), &part.shape, "liquid may leak through it");
+        }
+        for (index, part) in content.liquid.iter().enumerate() {
+            self.thin(liquid.entry(index).at("shape"), &part.shape, "it may get no particles");
+        }
+        for (index, part) in content.source.iter().enumerate() {
+            self.thin(root.at("source").entry(index).at("shape"), &part.shape, "it may pour nothing");
+        }
+        self.liquids_beyond_the_domain(setup, liquid);
+        self.overlapping_liquids(setup, liquid);
+        self.liquids_in_solids(setup, liquid);
+        self.never_active(setup, root);
+    }
+
+    /// Shapes that fall between the cells.
+    fn thin(&mut self, node: &Node, shape: &content::Shape, consequence: &str) {
+        use content::Shape as S;
+        let dx = self.grid.dx;
+        match shape {
+            S::Box(b) => {
+                let extents = b.from.iter().zip(&b.to).map(|(from, to)| to - from);
+                self.thinner(node.at("box"), "box", extents.fold(f64::INFINITY, f64::min), consequence);
+            }
+            S::Sphere(s) => {
+                self.thinner(node.at("sphere").at("radius"), "sphere", 2.0 * s.radius, consequence)
+            }
+            S::Capsule(c) => {
+                self.thinner(node.at("capsule").at("radius"), "capsule", 2.0 * c.radius, consequence)
+            }
+            S::Cylinder(c) => {
+                let node = node.at("cylinder");
+                let length = c.from.iter().zip(&c.to).map(|(a, b)| (b - a) * (b - a)).sum::<f64>().sqrt();
+                let (place, size) = if length < 2.0 * c.radius {
+                    (node, length)
+                } else {
+                    (node.at("radius"), 2.0 * c.radius)
+                };
+                self.thinner(place, "cylinder", size, consequence);
+            }
+            S::Shell(s) => {
+                let node = node.at("shell");
+                self.thinner(node.at("thickness"), "shell", s.thickness, consequence);
+                if s.thickness >= dx {
+                    self.thin(node.at("shape"), &s.shape, consequence);
+                }
+            }
+            S::Transform(t) => self.thin(node.at("transform").at("shape"), &t.shape, consequence),
+            S::Union(shapes) => {
+                for (index, shape) in shapes.iter().enumerate() {
+                    self.thin(node.at("union").entry(index), shape, consequence);
+                }
+            }
+            S::Difference(shapes) => {
+                if let Some(first) = shapes.first() {
+                    self.thin(node.at("difference").entry(0), first, consequence);
+                }
+            }
+            S::HalfSpace(_) | S::Mesh(_) | S::Intersection(_) | S::Complement(_) => {}
+        }
+    }
+
+    fn thinner(&mut self, node: &Node, kind: &str, size: f64, consequence: &str) {
+        let dx = self.grid.dx;
+        // Rounding must not turn a thickness of one cell into less.
+        if size < dx * (1.0 - 1e-9) {
+            self.problems.warning(
+                &node.place,
+                format!("the {kind} is thinner than a cell: {consequence}"),
+                format!("{size:.4} m thick, cells are {dx:.4} m"),
+                "make it thicker, or raise domain.cells",
+            );
+        }
+    }
+
+    fn liquids_beyond_the_domain(&mut self, setup: &Setup<D>, list: &Node) {
+        let Ok(domain) = Shape::box_between(self.domain.lower, self.domain.upper) else { return };
+        let (dx, slack) = (self.grid.dx, SLACK * self.grid.dx);
+        for (index, liquid) in setup.liquids.iter().enumerate() {
+            let bounds = liquid.shape.bounds();
+            let value = |p| liquid.shape.signed_distance(p).max(-domain.signed_distance(p));
+            if is_bounded(&bounds) && below(bounds, slack, dx, &mut self.budget, value) == Meeting::Somewhere
+            {
+                let help = "make the shape end at the domain; what lies outside is cut off";
+                let place = &list.entry(index).at("shape").place;
+                self.problems.warning(place, "a part of the liquid lies outside the domain", "cut off", help);
+            }
+        }
+    }
+
+    fn overlapping_liquids(&mut self, setup: &Setup<D>, list: &Node) {
+        for (second, b) in setup.liquids.iter().enumerate() {
+            for (first, a) in setup.liquids[..second].iter().enumerate() {
+                if self.meet(&a.shape, &b.shape) {
+                    let message = format!("liquid[{first}] and liquid[{second}] overlap");
+                    let help = "the first one counts where both are; make them touch without overlapping, or join them by a \
+                                union";
+                    let place = &list.entry(second).at("shape").place;
+                    self.problems.warning(place, message, "overlaps an earlier liquid", help);
+                }
+            }
+        }
+    }
+
+    fn liquids_in_solids(&mut self, setup: &Setup<D>, list: &Node) {
+        for (index, liquid) in setup.liquids.iter().enumerate() {
+            // What has no bounds is meant to be cut, as a water level is by its basin.
+            if !is_bounded(&liquid.shape.bounds()) {
+                continue;
+            }
+            for solid in &setup.solids {
+                let shape = match &solid.motion {
+                    None => solid.shape.clone(),
+                    Some(motion) => match solid.shape.clone().transformed(motion.pose(0.0)) {
+                        Ok(shape) => shape,
+                        Err(_) => continue,
+                    },
+                };
+                if self.meet(&liquid.shape, &shape) {
+                    let message = format!("the liquid overlaps the solid \"{}\"", solid.name);
+                    let help = "the solid counts where both are; if that is meant, cut it out to say so, with \
+                                { difference = [liquid, solid] }";
+                    self.problems.warning(
+                        &list.entry(index).at("shape").place,
+                        message,
+                        "overlaps a solid",
+                        help,
+                    );
+                }
+            }
+        }
+    }
+
+    /// Whether two shapes overlap by more than the slack, inside the domain, as far as a search finds out.
+    fn meet(&mut self, a: &Shape<D>, b: &Shape<D>) -> bool {
+        let (dx, slack) = (self.grid.dx, SLACK * self.grid.dx);
+        let common = a.bounds().intersection(b.bounds()).intersection(self.domain);
+        let value = |p| a.signed_distance(p).max(b.signed_distance(p));
+        below(common, slack, dx, &mut self.budget, value) == Meeting::Somewhere
+    }
+
+    /// Sources and sinks that start after the end.
+    fn never_active(&mut self, setup: &Setup<D>, root: &Node) {
+        let end = f64::from(setup.time.frames) / setup.time.fps;
+        let sources = setup.sources.iter().map(|s| s.start).enumerate().map(|s| ("source", s));
+        let sinks = setup.sinks.iter().map(|s| s.start).enumerate().map(|s| ("sink", s));
+        for (kind, (index, start)) in sources.chain(sinks).filter(|(_, (_, start))| *start >= end) {
+            self.problems.warning(
+                &root.at(kind).entry(index).at("start").place,
+                format!("the {kind} never starts"),
+                format!("starts at {start} s"),
+                format!("the simulation ends at {end} s; start earlier or raise time.frames"),
+            );
+        }
+    }
+}
+
+fn is_bounded<const D: usize>(bounds: &Bounds<D>) -> bool {
+    bounds.lower.iter().chain(&bounds.upper).all(|x| x.is_finite())
+}

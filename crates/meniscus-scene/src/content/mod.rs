@@ -1,0 +1,266 @@
+//! The content of a scene file as it is written: plain data, before anything is checked against anything else.
+//!
+//! The comments of the fields end up in the JSON schema and in the help of error messages, so they speak
+//! to someone who writes a scene.
+
+mod settings;
+mod shape;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use settings::{Air, AirModel, Camera, Output, Particles, Render, Show, Solver, Time, TransferScheme};
+pub use shape::{BoxShape, Capsule, Cylinder, HalfSpace, MeshShape, Shape, Shell, Sphere, Transform};
+
+/// A scene of the liquid simulator Meniscus. Lengths are in metres, times in seconds, y is up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Scene")]
+pub struct Content {
+    /// What the scene shows, in one line.
+    pub description: Option<String>,
+    /// Acceleration of gravity in m/s2, one number for each dimension; 9.81 downwards if left out.
+    pub gravity: Option<Vec<f64>>,
+    /// The box that the simulation happens in: [domain] with size and cells.
+    pub domain: Domain,
+    /// How long the simulation runs and in what steps.
+    #[serde(default)]
+    pub time: Time,
+    /// Liquid that is there at the start; any number of [[liquid]] tables.
+    #[serde(default)]
+    pub liquid: Vec<Liquid>,
+    /// Places that pour liquid in; any number of [[source]] tables.
+    #[serde(default)]
+    pub source: Vec<Source>,
+    /// Places that remove liquid; any number of [[sink]] tables.
+    #[serde(default)]
+    pub sink: Vec<Sink>,
+    /// What the air does.
+    #[serde(default)]
+    pub air: Air,
+    /// Obstacles and walls, resting or moving; any number of [[solid]] tables.
+    #[serde(default)]
+    pub solid: Vec<Solid>,
+    /// Measurements written with every step; any number of [[probe]] tables.
+    #[serde(default)]
+    pub probe: Vec<Probe>,
+    /// How particles carry the liquid.
+    #[serde(default)]
+    pub particles: Particles,
+    /// How accurately the pressure is solved for.
+    #[serde(default)]
+    pub solver: Solver,
+    /// What is written to disk.
+    #[serde(default)]
+    pub output: Output,
+    /// How pictures are made.
+    #[serde(default)]
+    pub render: Render,
+}
+
+/// The box that the simulation happens in, from the origin to `size`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Domain {
+    /// The sides of the domain in metres: two numbers make a 2D scene, three a 3D one.
+    #[schemars(length(min = 2, max = 3))]
+    pub size: Vec<f64>,
+    /// How many cells there are along the longest side of the domain; cells are cubes.
+    #[schemars(range(min = 1))]
+    pub cells: u64,
+    /// Sides through which liquid may leave and where the air is at atmospheric pressure, such as ["+y"].
+    #[serde(default)]
+    pub open: Vec<Side>,
+}
+
+/// A side of the domain or a direction along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Side {
+    #[allow(missing_docs)]
+    #[serde(rename = "-x")]
+    LowerX,
+    #[allow(missing_docs)]
+    #[serde(rename = "+x")]
+    UpperX,
+    #[allow(missing_docs)]
+    #[serde(rename = "-y")]
+    LowerY,
+    #[allow(missing_docs)]
+    #[serde(rename = "+y")]
+    UpperY,
+    #[allow(missing_docs)]
+    #[serde(rename = "-z")]
+    LowerZ,
+    #[allow(missing_docs)]
+    #[serde(rename = "+z")]
+    UpperZ,
+}
+
+impl Side {
+    /// The axis, from 0, and 0 for the lower or 1 for the upper end of it.
+    pub fn axis_and_end(self) -> (usize, usize) {
+        let index = self as usize;
+        (index / 2, index % 2)
+    }
+}
+
+/// Liquid that is there at the start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Liquid {
+    /// Where the liquid is, such as { box = { from = [0, 0], to = [1, 1] } }.
+    pub shape: Shape,
+    /// Its velocity at the start in m/s, one number for each dimension; at rest if left out.
+    pub velocity: Option<Vec<f64>>,
+    /// Its density in kg/m3; 1000 if left out.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: Option<f64>,
+}
+
+/// A place that pours liquid in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// The name in messages and results.
+    pub name: Option<String>,
+    /// Where liquid comes in, such as { sphere = { centre = [0.5, 0.5], radius = 0.1 } }.
+    pub shape: Shape,
+    /// The velocity that the liquid comes in with, in m/s, one number for each dimension.
+    pub velocity: Vec<f64>,
+    /// When it starts, in seconds from the start of the simulation.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub start: f64,
+    /// When it stops, in seconds; never if left out.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub stop: Option<f64>,
+}
+
+/// A place that removes liquid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sink {
+    /// The name in messages and results.
+    pub name: Option<String>,
+    /// Where liquid is removed, such as { box = { from = [0, 0], to = [0.1, 0.1] } }.
+    pub shape: Shape,
+    /// When it starts, in seconds from the start of the simulation.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub start: f64,
+    /// When it stops, in seconds; never if left out.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub stop: Option<f64>,
+}
+
+/// An obstacle or a wall.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Solid {
+    /// The name in messages and results.
+    pub name: Option<String>,
+    /// What the solid fills, such as { box = { from = [0, 0], to = [0.1, 0.5] } }.
+    pub shape: Shape,
+    /// How it moves; it rests if left out.
+    pub motion: Option<Motion>,
+}
+
+/// How a solid moves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Motion {
+    /// The point that the solid turns about; the middle of its bounding box if left out, or the origin where
+    /// the solid has no bounds.
+    pub pivot: Option<Vec<f64>>,
+    /// The axis that the solid turns about, by the right-hand rule; z if left out. Only in 3D.
+    #[schemars(length(min = 3, max = 3))]
+    pub axis: Option<Vec<f64>>,
+    /// Poses at increasing times, such as [{ time = 0 }, { time = 1, degrees = 90 }].
+    pub keyframes: Vec<Keyframe>,
+    /// How the solid gets from one keyframe to the next.
+    #[serde(default)]
+    pub interpolation: Interpolation,
+    /// Whether the motion starts again after the last keyframe.
+    #[serde(default)]
+    pub repeat: bool,
+}
+
+/// The pose of a solid at a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Keyframe {
+    /// When, in seconds from the start of the simulation.
+    pub time: f64,
+    /// How far the solid is moved from where its shape says, in metres, one number for each dimension.
+    pub translation: Option<Vec<f64>>,
+    /// How far the solid is turned about the pivot, in degrees, counter-clockwise.
+    #[serde(default)]
+    pub degrees: f64,
+}
+
+/// How a moving solid gets from one keyframe to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Interpolation {
+    /// At constant velocity.
+    #[default]
+    Linear,
+    /// Starting and ending at rest at each keyframe.
+    Smooth,
+}
+
+/// A measurement, written with every step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Probe {
+    /// The pressure at a point, in Pa.
+    Pressure {
+        /// The name in the results.
+        name: String,
+        /// The point that is measured, one number for each dimension.
+        at: Vec<f64>,
+    },
+    /// The velocity at a point, in m/s.
+    Velocity {
+        /// The name in the results.
+        name: String,
+        /// The point that is measured, one number for each dimension.
+        at: Vec<f64>,
+    },
+    /// The height of the surface above the floor of the domain on a vertical line, in m.
+    Height {
+        /// The name in the results.
+        name: String,
+        /// Where the vertical line is: [x] in 2D, [x, z] in 3D.
+        #[schemars(length(min = 1, max = 2))]
+        at: Vec<f64>,
+    },
+    /// The flow through an axis-aligned rectangle (2D: segment) in the positive direction, in m3/s (m2/s).
+    Flux {
+        /// The name in the results.
+        name: String,
+        /// The lower corner of the rectangle; along exactly one axis it has the same coordinate as `to`.
+        from: Vec<f64>,
+        /// The upper corner of the rectangle.
+        to: Vec<f64>,
+    },
+    /// The farthest coordinate that the liquid reaches in a direction, in m.
+    Front {
+        /// The name in the results.
+        name: String,
+        /// The direction, such as "+x".
+        direction: Side,
+    },
+}
+
+impl Probe {
+    /// The name in the results.
+    pub fn name(&self) -> &str {
+        let (Self::Pressure { name, .. }
+        | Self::Velocity { name, .. }
+        | Self::Height { name, .. }
+        | Self::Flux { name, .. }
+        | Self::Front { name, .. }) = self;
+        name
+    }
+}

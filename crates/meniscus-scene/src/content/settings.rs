@@ -1,0 +1,166 @@
+//! Settings of a run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How long the simulation runs and in what steps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Time {
+    /// How many frames are simulated.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub frames: u32,
+    /// Frames for each second of simulated time.
+    #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0))]
+    pub fps: f64,
+    /// How many cells the fastest liquid may move in a substep.
+    #[schemars(range(max = 100), extend("exclusiveMinimum" = 0))]
+    pub cfl: f64,
+    /// The most substeps that a frame is divided into.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub max_substeps: u32,
+}
+
+impl Default for Time {
+    fn default() -> Self {
+        Self { frames: 100, fps: 24.0, cfl: 2.0, max_substeps: 64 }
+    }
+}
+
+/// What the air does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Air {
+    /// The model of the air.
+    pub model: AirModel,
+}
+
+/// A model of the air.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(extend("x-unavailable" = ["bubbles", "two-phase"]))]
+pub enum AirModel {
+    /// The air has no mass and the same pressure everywhere.
+    #[default]
+    Void,
+}
+
+/// How particles carry the liquid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Particles {
+    /// How velocities go between particles and grid.
+    pub transfer: TransferScheme,
+    /// How much of FLIP is mixed with PIC, from 0 (PIC, very damped) to 1 (FLIP, noisy); only with
+    /// transfer = "flip", where 0.97 is usual.
+    #[schemars(range(min = 0, max = 1))]
+    pub flip_blend: Option<f64>,
+    /// The fewest particles in a cell inside the liquid; 4 in 3D and 2 in 2D if left out.
+    #[schemars(range(min = 1, max = 64))]
+    pub min_per_cell: Option<u32>,
+    /// The most particles in a cell; 16 in 3D and 8 in 2D if left out.
+    #[schemars(range(min = 1, max = 1024))]
+    pub max_per_cell: Option<u32>,
+}
+
+/// How velocities go between particles and grid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TransferScheme {
+    /// Affine particles: calm, and keeps angular momentum.
+    #[default]
+    Apic,
+    /// FLIP mixed with PIC by flip_blend: livelier, and noisier.
+    Flip,
+}
+
+/// How accurately the pressure is solved for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Solver {
+    /// The residual to stop at, relative to the one at the start.
+    #[schemars(range(max = 0.1), extend("exclusiveMinimum" = 0))]
+    pub tolerance: f64,
+    /// The most iterations of a solve.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_iterations: u32,
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self { tolerance: 1e-5, max_iterations: 200 }
+    }
+}
+
+/// What is written to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Output {
+    /// How many frames lie between two checkpoints.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub checkpoint_every: u32,
+    /// Whether the frames keep the particles.
+    pub particles: bool,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self { checkpoint_every: 10, particles: true }
+    }
+}
+
+/// How pictures are made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Render {
+    /// The width of a picture in pixels.
+    #[schemars(range(min = 16, max = 8192))]
+    pub width: u32,
+    /// The height of a picture in pixels.
+    #[schemars(range(min = 16, max = 8192))]
+    pub height: u32,
+    /// Where the camera is, such as { from = [2, 1, 3], to = [0.5, 0.3, 0.5] }; the renderer frames the domain
+    /// if left out. Only in 3D.
+    pub camera: Option<Camera>,
+    /// What the colours of a 2D picture show.
+    pub show: Option<Show>,
+    /// Whether a 2D picture has streamlines.
+    pub streamlines: Option<bool>,
+}
+
+impl Default for Render {
+    fn default() -> Self {
+        Self { width: 960, height: 540, camera: None, show: None, streamlines: None }
+    }
+}
+
+/// A camera.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Camera {
+    /// Where the camera is, three numbers in metres.
+    #[schemars(length(min = 3, max = 3))]
+    pub from: Vec<f64>,
+    /// The point that the camera looks at, three numbers in metres.
+    #[schemars(length(min = 3, max = 3))]
+    pub to: Vec<f64>,
+    /// The vertical angle of view in degrees.
+    #[serde(default = "default_fov")]
+    #[schemars(range(min = 1, max = 170))]
+    pub fov_degrees: f64,
+}
+
+fn default_fov() -> f64 {
+    40.0
+}
+
+/// What the colours of a 2D picture show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Show {
+    /// The speed of the liquid.
+    #[default]
+    Speed,
+    /// Only where the liquid is.
+    Liquid,
+}

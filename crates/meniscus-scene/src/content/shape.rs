@@ -1,0 +1,139 @@
+//! Shapes as they are written: a table with one key that names the kind.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A shape: a table with exactly one key, which names its kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// An axis-aligned box: { box = { from = [0, 0, 0], to = [1, 1, 1] } }.
+    Box(BoxShape),
+    /// A ball, in 2D a disc: { sphere = { centre = [0, 0, 0], radius = 1 } }.
+    Sphere(Sphere),
+    /// A cylinder with flat ends, in 2D a rectangle: { cylinder = { from = [0, 0, 0], to = [0, 1, 0], radius = 0.2 } }.
+    Cylinder(Cylinder),
+    /// A cylinder with round ends: { capsule = { from = [0, 0, 0], to = [0, 1, 0], radius = 0.2 } }.
+    Capsule(Capsule),
+    /// Everything behind a plane: { half_space = { point = [0, 0.5, 0], normal = [0, 1, 0] } } is all below y = 0.5.
+    HalfSpace(HalfSpace),
+    /// The inside of a closed triangle mesh, only in 3D: { mesh = { file = "bunny.obj" } }.
+    Mesh(MeshShape),
+    /// What lies in at least one of a list of shapes: { union = [ ... ] }.
+    Union(Vec<Shape>),
+    /// What lies in all of a list of shapes: { intersection = [ ... ] }.
+    Intersection(Vec<Shape>),
+    /// The first of a list of shapes without the others: { difference = [first, ... ] }.
+    Difference(Vec<Shape>),
+    /// All of space but a shape, so a container from its inside: { complement = { sphere = ... } }.
+    Complement(Box<Shape>),
+    /// A shape turned and then moved: { transform = { shape = ..., degrees = 30, translate = [0.1, 0, 0] } }.
+    Transform(Transform),
+    /// A layer about the surface of a shape: { shell = { shape = ..., thickness = 0.05 } }.
+    Shell(Shell),
+}
+
+/// An axis-aligned box.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Box")]
+pub struct BoxShape {
+    /// The lower corner, one number for each dimension.
+    pub from: Vec<f64>,
+    /// The upper corner, one number for each dimension.
+    pub to: Vec<f64>,
+}
+
+/// A ball; in 2D a disc.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sphere {
+    /// The centre, one number for each dimension.
+    pub centre: Vec<f64>,
+    /// The radius in metres.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+}
+
+/// A cylinder with flat ends; in 2D a rectangle in any direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cylinder {
+    /// The centre of one end, one number for each dimension.
+    pub from: Vec<f64>,
+    /// The centre of the other end, one number for each dimension.
+    pub to: Vec<f64>,
+    /// The radius in metres.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+}
+
+/// A cylinder with round ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Capsule {
+    /// The centre of one round end, one number for each dimension.
+    pub from: Vec<f64>,
+    /// The centre of the other round end, one number for each dimension.
+    pub to: Vec<f64>,
+    /// The radius in metres.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+}
+
+/// Everything behind a plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HalfSpace {
+    /// A point of the plane, one number for each dimension.
+    pub point: Vec<f64>,
+    /// The direction out of the shape, of any length, one number for each dimension; [0, 1, 0] keeps what is below.
+    pub normal: Vec<f64>,
+}
+
+/// The inside of a closed triangle mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Mesh")]
+pub struct MeshShape {
+    /// An OBJ, PLY or STL file, relative to the folder of the scene.
+    pub file: String,
+    /// The factor that the coordinates of the file are multiplied with.
+    #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub scale: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A shape turned about a pivot and then moved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Transform {
+    /// The shape to turn and move.
+    pub shape: Box<Shape>,
+    /// How far to move it in metres, one number for each dimension.
+    pub translate: Option<Vec<f64>>,
+    /// How far to turn it in degrees, counter-clockwise.
+    #[serde(default)]
+    pub degrees: f64,
+    /// The axis to turn about, by the right-hand rule; z if left out. Only in 3D.
+    #[schemars(length(min = 3, max = 3))]
+    pub axis: Option<Vec<f64>>,
+    /// The point to turn about; the middle of the bounding box if left out, or the origin where the shape has
+    /// no bounds.
+    pub pivot: Option<Vec<f64>>,
+}
+
+/// A layer about the surface of a shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shell {
+    /// The shape whose surface it is.
+    pub shape: Box<Shape>,
+    /// The thickness in metres, half of it on either side of the surface.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub thickness: f64,
+}

@@ -1,0 +1,27 @@
+//! The built-in scenes.
+
+/// Names and texts, in the order that they are listed in.
+const SCENES: [(&str, &str); 6] = [
+    ("dam-break", include_str!("../gallery/dam-break.toml")),
+    ("fountain", include_str!("../gallery/fountain.toml")),
+    ("dam-break-2d", include_str!("../gallery/dam-break-2d.toml")),
+    ("sloshing-2d", include_str!("../gallery/sloshing-2d.toml")),
+    ("rotated-box", include_str!("../gallery/rotated-box.toml")),
+    ("hydrostatic-2d", include_str!("../gallery/hydrostatic-2d.toml")),
+];
+
+/// The names of the built-in scenes.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SCENES.iter().map(|(name, _)| *name)
+}
+
+/// The TOML text of a built-in scene.
+pub fn text(name: &str) -> Option<&'static str> {
+    SCENES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// What a built-in scene shows, in one line.
+pub fn description(name: &str) -> Option<String> {
+    let table: toml::Table = text(name)?.parse().ok()?;
+    Some(table.get("description")?.as_str()?.to_owned())
+}

@@ -1,0 +1,184 @@
+//! A scene with everything typed, checked and in its place: what a solver takes.
+
+use meniscus_core::grid::Grid;
+use meniscus_core::shape::Shape;
+
+use crate::content::Show;
+pub use crate::content::{Output as OutputSettings, Solver as SolverSettings, Time as TimeSettings};
+use crate::motion::Motion;
+
+/// A validated scene in `D` dimensions.
+#[derive(Clone, Debug)]
+pub struct Setup<const D: usize> {
+    /// In m/s2.
+    pub gravity: [f64; D],
+    /// The cells of the domain; its lower corner is the origin.
+    pub grid: Grid<D>,
+    /// Whether liquid may leave through the lower and the upper side along each axis, with the air there at
+    /// atmospheric pressure.
+    pub open: [[bool; 2]; D],
+    /// How long the simulation runs and in what steps.
+    pub time: TimeSettings,
+    /// Of the liquid, in kg/m3.
+    pub density: f64,
+    /// Liquid that is there at the start. Where shapes overlap, the first one counts.
+    pub liquids: Vec<LiquidSetup<D>>,
+    /// Places that pour liquid in.
+    pub sources: Vec<SourceSetup<D>>,
+    /// Places that remove liquid.
+    pub sinks: Vec<SinkSetup<D>>,
+    /// Obstacles and walls.
+    pub solids: Vec<SolidSetup<D>>,
+    /// Measurements.
+    pub probes: Vec<ProbeSetup<D>>,
+    /// How particles carry the liquid.
+    pub particles: ParticleSettings,
+    /// How accurately the pressure is solved for.
+    pub solver: SolverSettings,
+    /// What is written to disk.
+    pub output: OutputSettings,
+    /// How pictures are made.
+    pub render: RenderSettings,
+}
+
+/// Liquid that is there at the start.
+#[derive(Clone, Debug)]
+pub struct LiquidSetup<const D: usize> {
+    /// Where it is; what lies in a solid or outside the domain does not count.
+    pub shape: Shape<D>,
+    /// In m/s.
+    pub velocity: [f64; D],
+}
+
+/// A place that pours liquid in.
+#[derive(Clone, Debug)]
+pub struct SourceSetup<const D: usize> {
+    /// Unique among the sources.
+    pub name: String,
+    /// Where liquid comes in.
+    pub shape: Shape<D>,
+    /// In m/s.
+    pub velocity: [f64; D],
+    /// In seconds.
+    pub start: f64,
+    /// In seconds; none if it never stops.
+    pub stop: Option<f64>,
+}
+
+/// A place that removes liquid.
+#[derive(Clone, Debug)]
+pub struct SinkSetup<const D: usize> {
+    /// Unique among the sinks.
+    pub name: String,
+    /// Where liquid is removed.
+    pub shape: Shape<D>,
+    /// In seconds.
+    pub start: f64,
+    /// In seconds; none if it never stops.
+    pub stop: Option<f64>,
+}
+
+/// An obstacle or a wall.
+#[derive(Clone, Debug)]
+pub struct SolidSetup<const D: usize> {
+    /// Unique among the solids.
+    pub name: String,
+    /// What it fills before its motion is applied.
+    pub shape: Shape<D>,
+    /// None if it rests.
+    pub motion: Option<Motion<D>>,
+}
+
+/// A measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProbeSetup<const D: usize> {
+    /// Unique among the probes.
+    pub name: String,
+    /// What is measured, and where.
+    pub kind: ProbeKind<D>,
+}
+
+/// What a probe measures. All places lie in the domain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ProbeKind<const D: usize> {
+    /// The pressure at a point, in Pa.
+    Pressure {
+        /// The point.
+        at: [f64; D],
+    },
+    /// The velocity at a point, in m/s.
+    Velocity {
+        /// The point.
+        at: [f64; D],
+    },
+    /// The height of the surface above the floor of the domain, in m.
+    Height {
+        /// The foot of the vertical line on the floor of the domain: y is 0.
+        at: [f64; D],
+    },
+    /// The flow through a rectangle in the positive direction of an axis, in m3/s (2D: through a segment, in m2/s).
+    Flux {
+        /// The axis that the rectangle is perpendicular to.
+        axis: usize,
+        /// The lower corner.
+        from: [f64; D],
+        /// The upper corner; along `axis` the same as `from`.
+        to: [f64; D],
+    },
+    /// The farthest coordinate of the liquid along an axis, in m.
+    Front {
+        /// The axis.
+        axis: usize,
+        /// 0 for the smallest coordinate, 1 for the largest.
+        end: usize,
+    },
+}
+
+/// How particles carry the liquid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ParticleSettings {
+    /// How velocities go between particles and grid.
+    pub transfer: Transfer,
+    /// Cells inside the liquid with fewer particles get new ones.
+    pub min_per_cell: u32,
+    /// Cells with more particles lose some.
+    pub max_per_cell: u32,
+}
+
+/// How velocities go between particles and grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Transfer {
+    /// Affine particles.
+    Apic,
+    /// FLIP mixed with PIC.
+    Flip {
+        /// The share of FLIP, from 0 to 1.
+        blend: f64,
+    },
+}
+
+/// How pictures are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RenderSettings {
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+    /// Only in 3D; the renderer frames the domain if there is none.
+    pub camera: Option<CameraSetup>,
+    /// What the colours of a 2D picture show.
+    pub show: Show,
+    /// Whether a 2D picture has streamlines.
+    pub streamlines: bool,
+}
+
+/// A camera; y is up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CameraSetup {
+    /// Where it is.
+    pub from: [f64; 3],
+    /// What it looks at.
+    pub to: [f64; 3],
+    /// The vertical angle of view.
+    pub fov_degrees: f64,
+}

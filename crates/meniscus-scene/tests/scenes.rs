@@ -1,0 +1,334 @@
+//! Scenes that are right: the gallery, overrides, round trips, warnings.
+
+mod common;
+
+use std::path::Path;
+
+use common::report;
+use meniscus_scene::content::Content;
+use meniscus_scene::{ProbeKind, Scene, SceneError, Setup, Transfer, gallery};
+
+fn parse(text: &str) -> Result<Scene, SceneError> {
+    Scene::parse("test.toml", text, Path::new("tests/meshes"), &[])
+}
+
+#[track_caller]
+fn valid(text: &str) -> Scene {
+    parse(text).unwrap_or_else(|error| panic!("{}", report(&error)))
+}
+
+const SQUARE: &str = "[domain]\nsize = [1, 1]\ncells = 10\n";
+const CUBE: &str = "[domain]\nsize = [1, 1, 1]\ncells = 10\n";
+const POOL: &str = "\n[[liquid]]\nshape = { box = { from = [0, 0], to = [0.5, 0.5] } }\n";
+
+/// Every key of the format, none at its default.
+const EVERYTHING: &str = include_str!("scenes/everything.toml");
+
+#[test]
+fn the_gallery_is_valid_and_gives_no_warning() {
+    let names: Vec<&str> = gallery::names().collect();
+    for name in ["dam-break", "dam-break-2d", "hydrostatic-2d", "rotated-box", "sloshing-2d", "fountain"] {
+        assert!(names.contains(&name), "{name} is missing");
+    }
+    for name in names {
+        let scene = Scene::gallery(name, &[]).unwrap_or_else(|error| panic!("{}", report(&error)));
+        for warning in scene.warnings() {
+            panic!("{}", report(warning));
+        }
+        assert_eq!(scene.name(), name);
+        assert_eq!(Some(scene.source_text()), gallery::text(name));
+        assert!(gallery::description(name).is_some_and(|d| d.len() > 20), "{name} needs a description");
+    }
+    assert_eq!(gallery::text("waterfall"), None);
+    assert_eq!(gallery::description("waterfall"), None);
+}
+
+#[test]
+fn the_reader_agrees_with_serde_on_all_content() {
+    let texts = gallery::names().filter_map(gallery::text).chain([EVERYTHING]);
+    for text in texts {
+        let content: Content = toml::from_str(text).expect("content");
+        assert_eq!(valid(text).content(), &content);
+    }
+}
+
+#[test]
+fn content_survives_a_round_trip() {
+    for text in gallery::names().filter_map(gallery::text).chain([EVERYTHING]) {
+        let scene = valid(text);
+        let written = toml::to_string(scene.content()).expect("TOML");
+        assert_eq!(valid(&written).content(), scene.content());
+        let json = serde_json::to_string(scene.content()).expect("JSON");
+        assert_eq!(&serde_json::from_str::<Content>(&json).expect("content"), scene.content());
+    }
+}
+
+#[test]
+fn every_key_of_the_schema_is_read() {
+    let content = serde_json::to_value(valid(EVERYTHING).content()).expect("JSON");
+    let schema = meniscus_scene::schema();
+    for (key, rule) in schema["properties"].as_object().expect("properties") {
+        let value = &content[key];
+        assert!(!value.is_null(), "{key} is not in everything.toml");
+        let name = rule["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/"));
+        let Some(properties) = name.and_then(|name| schema["$defs"][name]["properties"].as_object()) else {
+            continue;
+        };
+        for inner in properties.keys() {
+            // What the 2D part of the format has is tested in `two_dimensional_settings_are_read`.
+            if !["show", "streamlines"].contains(&inner.as_str()) {
+                assert!(!value[inner].is_null(), "{key}.{inner} is not in everything.toml");
+            }
+        }
+    }
+}
+
+#[test]
+fn everything_arrives_in_the_setup() {
+    let scene = valid(EVERYTHING);
+    assert_eq!(scene.dimension(), 3);
+    let setup: Setup<3> = scene.setup();
+    assert_eq!(setup.gravity, [0.0, -1.62, 0.0]);
+    assert_eq!((setup.grid.cells, setup.grid.origin), ([40, 20, 20], [0.0; 3]));
+    assert!((setup.grid.dx - 0.05).abs() < 1e-15);
+    assert_eq!(setup.open, [[true, false], [false, true], [false, false]]);
+    assert_eq!(
+        (setup.time.frames, setup.time.fps, setup.time.cfl, setup.time.max_substeps),
+        (48, 30.0, 3.0, 8)
+    );
+    assert_eq!(setup.density, 850.0);
+    assert_eq!(setup.liquids.len(), 2);
+    assert_eq!(setup.liquids[1].velocity, [0.0, -1.0, 0.0]);
+    assert_eq!((setup.sources[0].start, setup.sources[0].stop), (0.1, Some(1.0)));
+    assert_eq!(setup.sources[0].velocity, [1.0, 0.0, 0.0]);
+    assert_eq!((setup.sinks[0].name.as_str(), setup.sinks[0].stop), ("drain", Some(1.5)));
+    let names: Vec<&str> = setup.solids.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(names, ["pillar", "solid-2", "paddle"]);
+    let motion = setup.solids[2].motion.as_ref().expect("a motion");
+    assert_eq!((motion.pivot, motion.axis, motion.repeat), ([1.5, 0.5, 0.5], [1.0, 0.0, 0.0], true));
+    assert_eq!(setup.probes[3].kind, ProbeKind::Flux { axis: 0, from: [1.0, 0.0, 0.0], to: [1.0, 1.0, 1.0] });
+    assert_eq!(setup.probes[4].kind, ProbeKind::Front { axis: 0, end: 1 });
+    assert_eq!(setup.probes[2].kind, ProbeKind::Height { at: [0.5, 0.0, 0.25] });
+    assert_eq!(setup.particles.transfer, Transfer::Flip { blend: 0.9 });
+    assert_eq!((setup.particles.min_per_cell, setup.particles.max_per_cell), (3, 12));
+    assert_eq!((setup.solver.tolerance, setup.solver.max_iterations), (1e-6, 100));
+    assert!(!setup.output.particles && setup.output.checkpoint_every == 5);
+    assert_eq!(setup.render.camera.map(|c| (c.from, c.fov_degrees)), Some(([3.0, 2.0, 3.0], 50.0)));
+    assert_eq!((setup.render.width, setup.render.height), (640, 360));
+}
+
+#[test]
+fn two_dimensional_settings_are_read() {
+    let text = format!("{SQUARE}{POOL}\n[render]\nshow = \"liquid\"\nstreamlines = true\n");
+    let setup = valid(&text).setup::<2>();
+    assert!(setup.render.streamlines);
+    assert_eq!(setup.render.show, meniscus_scene::Show::Liquid);
+    assert_eq!((setup.particles.min_per_cell, setup.particles.max_per_cell), (2, 8));
+    assert_eq!(setup.particles.transfer, Transfer::Apic);
+    assert_eq!(setup.gravity, [0.0, -9.81]);
+    assert_eq!(setup.density, 1000.0);
+    assert_eq!(setup.open, [[false; 2]; 2]);
+}
+
+#[test]
+#[should_panic(expected = "a 2D scene has no 3D setup")]
+fn the_wrong_dimension_panics() {
+    valid(&format!("{SQUARE}{POOL}")).setup::<3>();
+}
+
+#[test]
+fn shapes_are_what_they_say() {
+    let inside = |shape: &str, point: [f64; 2]| {
+        let scene = valid(&format!("{SQUARE}\n[[liquid]]\nshape = {shape}\n"));
+        scene.setup::<2>().liquids[0].shape.signed_distance(point) < 0.0
+    };
+    let bar = "{ box = { from = [0.2, 0.45], to = [0.8, 0.55] } }";
+    let upright = format!("{{ transform = {{ shape = {bar}, degrees = 90 }} }}");
+    assert!(inside(&upright, [0.5, 0.75]) && !inside(&upright, [0.75, 0.5]), "turns about its own middle");
+    let hinged = format!("{{ transform = {{ shape = {bar}, degrees = 90, pivot = [0.2, 0.45] }} }}");
+    assert!(
+        inside(&hinged, [0.15, 0.9]) && !inside(&hinged, [0.5, 0.5]),
+        "turns counter-clockwise about the pivot"
+    );
+    let moved = format!("{{ transform = {{ shape = {bar}, translate = [0, 0.3] }} }}");
+    assert!(inside(&moved, [0.5, 0.8]) && !inside(&moved, [0.5, 0.5]));
+    let cut = format!("{{ difference = [{bar}, {{ sphere = {{ centre = [0.5, 0.5], radius = 0.1 }} }}] }}");
+    assert!(inside(&cut, [0.3, 0.5]) && !inside(&cut, [0.5, 0.5]));
+    let all_but = format!("{{ complement = {bar} }}");
+    assert!(inside(&all_but, [0.5, 0.8]) && !inside(&all_but, [0.5, 0.5]));
+    let skin = format!("{{ shell = {{ shape = {bar}, thickness = 0.1 }} }}");
+    assert!(inside(&skin, [0.5, 0.59]) && inside(&skin, [0.5, 0.41]) && !inside(&skin, [0.5, 0.61]));
+    let half = "{ half_space = { point = [0.5, 0.5], normal = [0, 2] } }";
+    assert!(inside(half, [0.9, 0.1]) && !inside(half, [0.9, 0.6]));
+}
+
+#[test]
+fn meshes_are_read_relative_to_the_scene_and_scaled() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tetrahedron = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    std::fs::write(folder.path().join("corner.obj"), tetrahedron).expect("a mesh");
+    let text = format!("{CUBE}\n[[liquid]]\nshape = {{ mesh = {{ file = \"corner.obj\", scale = 0.5 }} }}\n");
+    let path = folder.path().join("corner.toml");
+    std::fs::write(&path, text).expect("a scene");
+    let scene = Scene::open(path.to_str().expect("a path"), &[]).expect("a scene");
+    assert_eq!((scene.name(), scene.folder()), ("corner", folder.path()));
+    let shape = &scene.setup::<3>().liquids[0].shape;
+    assert!((shape.signed_distance([0.1, 0.1, 0.1]) + 0.1).abs() < 1e-12);
+    assert_eq!(shape.bounds().upper, [0.5; 3]);
+}
+
+fn with(overrides: &[&str]) -> Scene {
+    let overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
+    Scene::gallery("fountain", &overrides).unwrap_or_else(|error| panic!("{}", report(&error)))
+}
+
+#[test]
+fn overrides_change_the_content_and_the_text() {
+    let cases: [(&str, fn(&Content) -> bool); 14] = [
+        ("domain.cells=24", |c| c.domain.cells == 24),
+        (" domain.cells = 24 ", |c| c.domain.cells == 24),
+        ("domain.open=[]", |c| c.domain.open.is_empty()),
+        ("solid.0.name=float", |c| c.solid[0].name.as_deref() == Some("float")),
+        ("solid[0].name=\"float\"", |c| c.solid[0].name.as_deref() == Some("float")),
+        ("solid[0].motion.keyframes[1].time=0.7", |c| {
+            c.solid[0].motion.as_ref().unwrap().keyframes[1].time == 0.7
+        }),
+        ("air.model=\"void\"", |_| true),
+        ("air.model=void", |_| true),
+        ("particles.transfer=flip", |c| format!("{:?}", c.particles.transfer) == "Flip"),
+        ("render={width=64,height=32}", |c| c.render.width == 64 && c.render.camera.is_none()),
+        ("render.camera.from[0]=3", |c| c.render.camera.as_ref().unwrap().from[0] == 3.0),
+        ("gravity=[0,-1,0]", |c| c.gravity == Some(vec![0.0, -1.0, 0.0])),
+        ("description=a word or two", |c| c.description.as_deref() == Some("a word or two")),
+        ("probe=[]", |c| c.probe.is_empty()),
+    ];
+    for (text, holds) in cases {
+        let scene = with(&[text]);
+        assert!(holds(scene.content()), "{text}");
+        let again = valid(scene.source_text());
+        assert_eq!(again.content(), scene.content(), "{text}:\n{}", scene.source_text());
+        assert!(scene.source_text().contains("# A jet rises"), "{text} loses the comments");
+    }
+}
+
+#[test]
+fn later_overrides_win_and_build_on_earlier_ones() {
+    let scene =
+        with(&["domain.cells=24", "domain.cells=32", "solver.tolerance=1e-4", "solver.max_iterations=50"]);
+    assert_eq!(scene.content().domain.cells, 32);
+    assert_eq!((scene.content().solver.tolerance, scene.content().solver.max_iterations), (1e-4, 50));
+    assert_eq!(valid(scene.source_text()).content(), scene.content());
+}
+
+#[test]
+fn an_override_keeps_the_comment_beside_a_value() {
+    let scene = Scene::gallery("dam-break", &["domain.cells=32".into()]).expect("a scene");
+    assert!(scene.source_text().contains("cells = 32                # along the longest side"));
+}
+
+#[test]
+fn an_override_can_mend_a_scene() {
+    let text = format!("[domain]\nsize = [1, 1]\ncells = -4\n{POOL}");
+    assert!(parse(&text).is_err());
+    let mended =
+        Scene::parse("test.toml", &text, Path::new(""), &["domain.cells=4".into()]).expect("a scene");
+    assert_eq!(mended.setup::<2>().grid.cells, [4, 4]);
+}
+
+#[test]
+fn errors_in_the_file_and_in_overrides_name_their_sources() {
+    let text = format!("{SQUARE}typo = 1\n{POOL}");
+    let error =
+        Scene::parse("test.toml", &text, Path::new(""), &["time.fps=0".into()]).expect_err("two errors");
+    let found: Vec<(&str, usize)> = error.problems().iter().map(|p| (p.source_name(), p.line())).collect();
+    assert_eq!(found, [("test.toml", 4), ("--set time.fps=0", 1)]);
+}
+
+#[test]
+fn absurd_sizes_are_refused_at_once_and_large_ones_are_not() {
+    let with_cells =
+        |cells: &str, size: &str| parse(&format!("[domain]\nsize = {size}\ncells = {cells}\n{POOL}"));
+    for cells in ["4097", "100000", "9223372036854775807"] {
+        let error = with_cells(cells, "[1, 1]").expect_err("absurd");
+        assert!(error.to_string().contains("domain.cells"), "{error}");
+    }
+    assert!(with_cells("4096", "[1, 1]").is_ok());
+    let cube = |cells: u64| {
+        parse(&format!(
+            "[domain]\nsize = [1, 1, 1]\ncells = {cells}\n[[liquid]]\nshape = {{ half_space = {{ point = [0, 0.5, 0], normal = [0, 1, 0] }} }}\n"
+        ))
+    };
+    assert!(cube(1024).is_ok(), "1024^3 is 2^30");
+    assert!(cube(1025).is_err());
+}
+
+#[test]
+fn domains_are_rounded_to_cells_with_a_warning() {
+    let scene = valid(
+        "[domain]\nsize = [1, 0.777]\ncells = 10\n[[liquid]]\nshape = { box = { from = [0, 0], to = [0.5, 0.5] } }\n",
+    );
+    assert_eq!(scene.setup::<2>().grid.cells, [10, 8]);
+    assert_eq!(scene.warnings().len(), 1);
+    let flat = valid(
+        "[domain]\nsize = [1, 0.001]\ncells = 10\n[[liquid]]\nshape = { box = { from = [0, 0], to = [0.5, 0.001] } }\n",
+    );
+    assert_eq!(flat.setup::<2>().grid.cells, [10, 1]);
+    assert!(valid("[domain]\nsize = [0.3, 0.1]\ncells = 3\n[[liquid]]\nshape = { half_space = { point = [0, 0.05], normal = [0, 1] } }\n").warnings().is_empty());
+}
+
+#[test]
+fn what_is_probably_not_meant_gives_a_warning() {
+    let mut all = String::new();
+    for (file, text) in [
+        ("thin.toml", include_str!("scenes/thin.toml")),
+        ("overlaps.toml", include_str!("scenes/overlaps.toml")),
+        ("unused.toml", include_str!("scenes/unused.toml")),
+    ] {
+        let scene =
+            Scene::parse(file, text, Path::new(""), &[]).unwrap_or_else(|error| panic!("{}", report(&error)));
+        assert!(!scene.warnings().is_empty());
+        for warning in scene.warnings() {
+            all += &report(warning);
+        }
+    }
+    insta::assert_snapshot!("warnings", all);
+}
+
+#[test]
+fn shapes_that_touch_give_no_warning() {
+    let text = format!(
+        "{SQUARE}
+[[liquid]]
+shape = {{ box = {{ from = [0, 0], to = [0.5, 0.5] }} }}
+[[liquid]]
+shape = {{ box = {{ from = [0.5, 0], to = [0.8, 0.5] }} }}
+[[solid]]
+shape = {{ box = {{ from = [0.8, 0], to = [1, 1] }} }}
+[[solid]]
+shape = {{ box = {{ from = [0, 0.5], to = [0.1, 1] }} }}
+"
+    );
+    let scene = valid(&text);
+    for warning in scene.warnings() {
+        panic!("{}", report(warning));
+    }
+}
+
+#[test]
+fn the_density_that_is_given_counts_for_all_liquids() {
+    let text = format!(
+        "{SQUARE}{POOL}\n[[liquid]]\nshape = {{ box = {{ from = [0.6, 0], to = [0.8, 0.5] }} }}\ndensity = 800\n"
+    );
+    assert_eq!(valid(&text).setup::<2>().density, 800.0);
+}
+
+#[test]
+fn the_schema_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/scene.schema.json");
+    let schema = format!("{:#}\n", meniscus_scene::schema());
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(&path, &schema).expect("the schema is written");
+    }
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(stored == schema, "run UPDATE_SCHEMA=1 cargo test -p meniscus-scene to write {}", path.display());
+}
