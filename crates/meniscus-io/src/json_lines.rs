@@ -34,8 +34,7 @@ impl JsonLines {
     ) -> Result<Self, WriteError> {
         let path = path.as_ref();
         let open = || {
-            let mut file =
-                File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+            let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
             let len = kept_len(&mut BufReader::new(&file), keep)?;
             file.set_len(len)?;
             file.seek(SeekFrom::Start(len))?;
@@ -139,6 +138,9 @@ mod tests {
         let file = File::options().write(true).open("/dev/full").unwrap();
         let mut log = JsonLines { path: "run/stats.jsonl".into(), file, len: 0 };
         let error = log.append(&1).unwrap_err();
-        assert!(matches!(&error, WriteError::DiskFull { path, .. } if path.ends_with("stats.jsonl")), "{error}");
+        assert!(
+            matches!(&error, WriteError::DiskFull { path, .. } if path.ends_with("stats.jsonl")),
+            "{error}"
+        );
     }
 }

@@ -37,9 +37,11 @@ pub struct Boundary<const D: usize> {
     pub open: FaceField<f32, D>,
 }
 
-/// The distances to the solids that rest, which are found once.
+/// What is found once for solids that rest.
 #[derive(Clone, Debug, Default)]
 pub struct BoundaryCache<const D: usize> {
+    /// The poses of all solids, and how many cells of the domain lie wholly inside them.
+    solid_cells: Option<(Vec<RigidTransform<D>>, usize)>,
     /// Where each solid rests, `None` for those that move.
     resting: Vec<Option<RigidTransform<D>>>,
     sight: HashMap<[usize; D], Sight>,
@@ -205,7 +207,8 @@ fn find_sights<const D: usize>(
 ) -> Vec<Sight> {
     let resting: Vec<_> = solids.iter().map(|s| (!s.moves()).then_some(s.to)).collect();
     if cache.resting != resting {
-        *cache = BoundaryCache { resting: resting.clone(), sight: HashMap::new() };
+        cache.resting = resting.clone();
+        cache.sight.clear();
     }
     let of = |rests: bool| -> Vec<&Solid<D>> {
         solids.iter().zip(&resting).filter(|(_, r)| r.is_some() == rests).map(|(s, _)| s).collect()
@@ -234,6 +237,41 @@ fn find_sights<const D: usize>(
         sights.push(sight);
     }
     sights
+}
+
+/// The number of cells of the domain that lie wholly inside solids.
+pub fn solid_cells<const D: usize>(
+    params: &Params<D>,
+    solids: &[Solid<D>],
+    cache: &mut BoundaryCache<D>,
+) -> usize {
+    let poses: Vec<_> = solids.iter().map(|s| s.to).collect();
+    if let Some((known, count)) = &cache.solid_cells
+        && *known == poses
+    {
+        return *count;
+    }
+    let all: Vec<&Solid<D>> = solids.iter().collect();
+    let blocks = Blocks::all(params.grid.cells);
+    let of_block = |block: usize| {
+        let sight = see(params, &all, blocks.coord(block));
+        let is_solid = |local: usize| match &sight {
+            Sight::Open => false,
+            Sight::Solid => true,
+            Sight::Cut(nodes) => {
+                let inner = cell_in_block::<D>(local);
+                (0..1 << D).all(|k| nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))] <= 0.0)
+            }
+        };
+        let inside = |local: usize| {
+            let cell = blocks.cell(Slot { block, local });
+            (0..D).all(|a| cell[a] < blocks.cells()[a])
+        };
+        (0..block_len::<D>()).filter(|&local| inside(local) && is_solid(local)).count()
+    };
+    let count = if solids.is_empty() { 0 } else { (0..blocks.len()).into_par_iter().map(of_block).sum() };
+    cache.solid_cells = Some((poses, count));
+    count
 }
 
 /// What a block sees of some solids. Distances are at least as far as they say (1-Lipschitz), so one look

@@ -9,7 +9,7 @@ use crate::params::{Params, Source, Surroundings};
 use crate::particles::Newcomers;
 use crate::reseed::half_of;
 use crate::state::State;
-use crate::surface::INNER;
+use crate::surface::inner;
 
 /// Fills the sources: level set, velocity, and a particle in every half-cell without one.
 pub fn pour<const D: usize>(
@@ -80,7 +80,7 @@ fn fill_halves<const D: usize>(
         for k in (0..1 << D).filter(|k| halves[local] >> k & 1 == 0) {
             let x = jittered(cell, k, state.substep);
             let point = params.to_metres(x);
-            let inside = source.shape.signed_distance(point) < -f64::from(INNER) * params.grid.dx;
+            let inside = source.shape.signed_distance(point) < -f64::from(inner::<D>()) * params.grid.dx;
             if inside && surroundings.solids.iter().all(|s| s.distance(point) > 0.0) {
                 new.push(x);
             }

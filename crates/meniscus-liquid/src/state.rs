@@ -7,13 +7,15 @@ use meniscus_core::interpolate::interpolate;
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace, blocks_near, seed};
 use meniscus_core::shape::{Bounds, Shape};
 
+use serde::{Deserialize, Serialize};
+
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_volume;
 use crate::params::{Params, Surroundings, Transfer};
-use crate::surface::{INNER, initial_surface};
+use crate::surface::{initial_surface, inner};
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State<const D: usize> {
     /// The time, in s.
     pub time: f64,
@@ -51,7 +53,7 @@ impl<const D: usize> State<D> {
         let near = Arc::new(blocks_of_shapes(params, &shapes));
         let phi = initial_surface(params, &shapes, &surroundings.solids, &near);
         let open = |x: [f32; D]| surroundings.solids.iter().all(|s| s.distance(params.to_metres(x)) > 0.0);
-        let depth = |x| if open(x) { interpolate(&phi, x) + INNER } else { 1.0 };
+        let depth = |x| if open(x) { interpolate(&phi, x) + inner::<D>() } else { 1.0 };
         let mut particles = Particles::at(seed(&near, 0, depth));
         for (x, v) in particles.position.iter().zip(&mut particles.velocity) {
             *v = body_velocity(bodies, params.to_metres(*x));

@@ -11,13 +11,14 @@ use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, part
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
-use crate::boundary::{Boundary, BoundaryCache, wall_velocity};
+use crate::boundary::{Boundary, BoundaryCache, solid_cells, wall_velocity};
 use crate::collide::{CollideInfo, keep_inside, leave_solids};
 use crate::inflow::{drain, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
 use crate::reseed::{ReseedInfo, reseed};
+use crate::spray::Spray;
 use crate::state::{State, active_blocks};
 use crate::surface::{advect_surface, follow_particles};
 
@@ -28,6 +29,7 @@ pub struct Workspace<const D: usize> {
     sort: SortWorkspace<D>,
     transfer: TransferWorkspace,
     boundary: BoundaryCache<D>,
+    walls: Option<Boundary<D>>,
     projection: projection::Workspace,
 }
 
@@ -36,6 +38,11 @@ impl<const D: usize> Workspace<D> {
     pub fn particles_changed(&mut self) {
         self.ranges = None;
     }
+
+    /// The walls at the end of the latest substep.
+    pub(crate) fn walls(&self) -> Option<&Boundary<D>> {
+        self.walls.as_ref()
+    }
 }
 
 /// How a substep went.
@@ -43,6 +50,8 @@ impl<const D: usize> Workspace<D> {
 pub struct StepInfo {
     /// Liquid cells.
     pub liquid_cells: usize,
+    /// Cells of the domain wholly inside solids.
+    pub solid_cells: usize,
     /// The kinetic energy of the liquid, in J (2D: J/m).
     pub kinetic_energy: f64,
     /// The largest error of a cell's divergence, in 1/s.
@@ -109,7 +118,9 @@ pub fn step<const D: usize>(
     let flow = exchange(state, &ranges, params, surroundings, dt, &mut newcomers, workspace);
     clock.stage("sources");
 
+    let spray = Spray::find(state, &ranges);
     advect_particles(&mut state.particles.position, &ranges, &state.velocity, dt_in_cells);
+    spray.fly(&mut state.particles, dt_in_cells);
     advect_points(&mut newcomers.position, &state.velocity, dt_in_cells);
     newcomers.append_to(&mut state.particles);
     let mut collide = keep_inside(params, &mut state.particles.position);
@@ -147,10 +158,12 @@ pub fn step<const D: usize>(
         &mut clock,
     )?;
     workspace.ranges = Some(ranges);
+    workspace.walls = Some(boundary);
     state.time += dt;
     state.substep += 1;
     Ok(StepInfo {
         liquid_cells: projected.unknowns,
+        solid_cells: solid_cells(params, &surroundings.solids, &mut workspace.boundary),
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,
         solve: projected.solve,
@@ -291,14 +304,16 @@ pub(crate) fn solve_velocity<const D: usize>(
         (Transfer::Flip { blend }, Some(before)) => Scheme::Flip { before, blend },
         _ => Scheme::Apic,
     };
+    let spray = Spray::find(state, ranges);
     grid_to_particles(&state.velocity, scheme, &mut state.particles, ranges);
+    spray.fall(&mut state.particles, gravity.map(|g| (g * dt) as f32));
     clock.stage("to_particles");
     Ok(info)
 }
 
 /// The part of an error of the volume that is corrected in a substep (Goldade 2020, section 7.1; all at
 /// once would ring).
-const CORRECTION: f64 = 0.1;
+const CORRECTION: f64 = 0.5;
 
 /// The most that the volume is changed in a substep, as a part of it.
 const MAX_CORRECTION: f64 = 0.01;

@@ -3,7 +3,7 @@
 //! A grid level set moves with the flow and keeps flat and smooth surfaces exactly so; the particles
 //! know where liquid is that the grid has lost, or no longer is. So the level set is first advected, then
 //! held to what the particles allow: all liquid lies within [`OUTER`] cells of a particle, and the ball
-//! of [`INNER`] cells around every particle is liquid. (In the manner of the particle level set of Enright
+//! of [`inner`] cells around every particle is liquid. (In the manner of the particle level set of Enright
 //! et al. 2002, with the liquid's own particles as the markers.)
 
 use std::sync::Arc;
@@ -20,9 +20,11 @@ use rayon::prelude::*;
 use crate::boundary::Boundary;
 use crate::params::{Params, Solid};
 
-/// The distance from a particle within which all is liquid, in cells: about the radius of a ball with
-/// the volume of a particle, of which a cell holds 2^D.
-pub const INNER: f32 = 0.35;
+/// The distance from a particle within which all is liquid, in cells: the radius of a ball with the volume
+/// of a particle, of which a cell holds 2^D.
+pub const fn inner<const D: usize>() -> f32 {
+    if D == 2 { 0.282 } else { 0.310 }
+}
 
 /// The distance from the nearest particle beyond which there is no liquid, in cells. Nothing inside a
 /// freshly seeded liquid is farther from a particle.
@@ -91,7 +93,7 @@ pub fn follow_particles<const D: usize>(
                 if !cut || boundary.distance(block, centre()) > -BURIED {
                     *value = value.max(distance - OUTER);
                 }
-                *value = value.min(distance - INNER);
+                *value = value.min(distance - inner::<D>());
             }
         },
     );

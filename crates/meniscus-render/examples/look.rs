@@ -75,8 +75,7 @@ fn draw_plane(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
             if axis == 0 { 0.05 * y - 0.01 * x } else { 0.01 * y - 0.03 * x }
         });
         let open = [[false; 2], [false, true]];
-        let view =
-            View { grid: &grid, level_set: &level_set, velocity: &velocity, solids: &solids, open };
+        let view = View { grid: &grid, level_set: &level_set, velocity: &velocity, solids: &solids, open };
         render_2d(&view, style)
     };
     let liquid = LiquidColour::Speed { max_speed: 2.5 };
@@ -107,7 +106,8 @@ fn particle_surface(sample: &Sample) -> Field<f32, 3> {
     const RADIUS: f32 = 0.87;
     let particle = |cell: [i64; 3], k: i64| -> [f32; 3] {
         std::array::from_fn(|a| {
-            let seed = cell[0] * 73_856_093 ^ cell[1] * 19_349_663 ^ cell[2] * 83_492_791 ^ (8 * a as i64 + k);
+            let seed =
+                (cell[0] * 73_856_093) ^ (cell[1] * 19_349_663) ^ (cell[2] * 83_492_791) ^ (8 * a as i64 + k);
             let random = (seed.wrapping_mul(0x5851_F42D_4C95_7F2D) >> 40 & 1023) as f32 / 1024.0;
             cell[a] as f32 + 0.5 * ((k >> a & 1) as f32 + random)
         })

@@ -20,9 +20,8 @@ pub(crate) fn speed_colour_linear(fraction: f32) -> Vec3 {
     let place = s * (SPEED_CHROMA_HUE.len() - 1) as f32;
     let k = (place as usize).min(SPEED_CHROMA_HUE.len() - 2);
     let f = place - k as f32;
-    let [chroma, hue] = [0, 1].map(|i| {
-        SPEED_CHROMA_HUE[k][i] + f * (SPEED_CHROMA_HUE[k + 1][i] - SPEED_CHROMA_HUE[k][i])
-    });
+    let [chroma, hue] =
+        [0, 1].map(|i| SPEED_CHROMA_HUE[k][i] + f * (SPEED_CHROMA_HUE[k + 1][i] - SPEED_CHROMA_HUE[k][i]));
     let (sin, cos) = hue.to_radians().sin_cos();
     let lightness = SPEED_LIGHTNESS[0] + s * (SPEED_LIGHTNESS[1] - SPEED_LIGHTNESS[0]);
     oklab_to_linear(vec3(lightness, chroma * cos, chroma * sin)).max(Vec3::ZERO).min(Vec3::ONE)

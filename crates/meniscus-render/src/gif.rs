@@ -92,7 +92,7 @@ impl<W: Write> GifWriter<W> {
 
     /// Ends the moving picture and gives back what it was written to.
     pub fn finish(self) -> Result<W, PictureError> {
-        self.encoder.into_inner().map_err(|error| PictureError::Gif(error.into()))
+        Ok(self.encoder.into_inner()?)
     }
 
     /// Hundredths of a second until the next picture; their sum follows the time.

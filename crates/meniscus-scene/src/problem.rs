@@ -203,11 +203,11 @@ impl Problems {
     }
 
     /// Adds a second place to the latest error, if both are in the same text.
-    pub fn also_at(&mut self, place: &Place, label: &str) {
+    pub fn also_at(&mut self, place: &Place, text: &str) {
         if let Some((first, problem)) = self.errors.last_mut()
             && first.source == place.source
         {
-            problem.labels.push(self.sources[place.source].label(place, label.into()));
+            problem.labels.push(label(&self.sources[place.source], place, text.into()));
         }
     }
 
@@ -226,11 +226,11 @@ impl Problems {
         severity: Severity,
         place: &Place,
         message: String,
-        label: String,
+        text: String,
         help: String,
     ) -> SceneProblem {
         let source = self.sources[place.source].clone();
-        let labels = vec![source.label(place, label)];
+        let labels = vec![label(&source, place, text)];
         SceneProblem { message, help, severity, source, labels }
     }
 }
@@ -242,16 +242,11 @@ fn in_order(mut problems: Vec<(Place, SceneProblem)>) -> Vec<SceneProblem> {
     problems.into_iter().map(|(_, problem)| problem).collect()
 }
 
-trait Label {
-    fn label(&self, place: &Place, text: String) -> LabeledSpan;
-}
-
-impl Label for NamedSource<String> {
-    fn label(&self, place: &Place, text: String) -> LabeledSpan {
-        let end = self.inner().len();
-        let last = self.inner().char_indices().last().map_or(0, |(at, _)| at);
-        // At the very end there would be nothing to underline.
-        let start = if place.span.start >= end { last } else { place.span.start };
-        LabeledSpan::new(Some(text), start, place.span.end.clamp(start, end) - start)
-    }
+/// A label at a place of a text.
+fn label(source: &NamedSource<String>, place: &Place, text: String) -> LabeledSpan {
+    let end = source.inner().len();
+    let last = source.inner().char_indices().last().map_or(0, |(at, _)| at);
+    // At the very end there would be nothing to underline.
+    let start = if place.span.start >= end { last } else { place.span.start };
+    LabeledSpan::new(Some(text), start, place.span.end.clamp(start, end) - start)
 }

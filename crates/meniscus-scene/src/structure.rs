@@ -67,10 +67,6 @@ impl<'a> Checker<'a> {
             "boolean" => {
                 matches!(node.value, Value::Boolean(_)) || self.wrong_type(node, "true or false", help)
             }
-            "string" if rule["enum"].is_array() => {
-                let words = rule["enum"].as_array().map(Vec::as_slice).unwrap_or_default();
-                self.one_of_words(node, &words.iter().filter_map(Json::as_str).collect::<Vec<_>>(), help)
-            }
             _ => matches!(node.value, Value::String(_)) || self.wrong_type(node, "a string in quotes", help),
         }
     }
@@ -179,8 +175,11 @@ impl<'a> Checker<'a> {
         let items = &rule["items"];
         if text(items, "type") == "number" {
             // A vector is of use only as a whole.
-            entries.iter_mut().filter_map(|entry| (!self.check(entry, items, help)).then_some(())).count()
-                == 0
+            let mut sound = true;
+            for entry in entries {
+                sound &= self.check(entry, items, help);
+            }
+            sound
         } else {
             entries.retain_mut(|entry| self.check(entry, items, help));
             true
@@ -194,16 +193,16 @@ impl<'a> Checker<'a> {
             Value::TooLarge => f64::MAX,
             _ => return self.wrong_type(node, "a number", help),
         };
-        let problem = if !value.is_finite() {
-            "must be a finite number".to_owned()
-        } else if value.abs() > LARGEST {
-            format!("must be at most {LARGEST:e}")
+        let (problem, expected) = if !value.is_finite() {
+            ("must be a finite number".to_owned(), format!("a finite number{}", range(rule)))
         } else if let Some(problem) = out_of_range(value, rule) {
-            problem
+            (problem, format!("a number{}", range(rule)))
+        } else if value.abs() > LARGEST {
+            (format!("must be at most {LARGEST:e} in size"), "a smaller number".to_owned())
         } else {
             return true;
         };
-        let help = give(&format!("a number{}", range(rule)), help);
+        let help = give(&expected, help);
         self.problems.error(&node.place, format!("{} {problem}", named(node)), problem, help);
         false
     }
@@ -219,7 +218,9 @@ impl<'a> Checker<'a> {
                 ("must be a whole number, without a point".to_owned(), format!("write {value}"))
             }
             Value::Float(_) => ("must be a whole number".to_owned(), help),
-            Value::TooLarge => ("must be at most 1e18".to_owned(), help),
+            Value::TooLarge => {
+                (out_of_range(f64::MAX, rule).unwrap_or_else(|| "must be at most 1e18".into()), help)
+            }
             _ => return self.wrong_type(node, "a whole number", about),
         };
         self.problems.error(&node.place, format!("{} {problem}", named(node)), problem, help);
@@ -284,7 +285,7 @@ impl<'a> Checker<'a> {
         let kinds: Vec<&str> = variants.iter().map(kind_of).collect();
         let name = named(node);
         let Value::Table(entries) = &mut node.value else {
-            return self.wrong_type(node, "a shape, a table such as { sphere = { ... } }", help);
+            return self.wrong_type(node, "a shape, which is a table", help);
         };
         if let [(key, value)] = entries.as_mut_slice() {
             if let Some(variant) = variants.iter().find(|v| kind_of(v) == key.text) {
@@ -409,7 +410,7 @@ mod tests {
     use super::*;
 
     /// What [`Checker`] understands, and what says nothing about a value or is checked later (lengths of vectors).
-    const KEYWORDS: [&str; 21] = [
+    const KEYWORDS: [&str; 20] = [
         "$defs",
         "$ref",
         "$schema",
@@ -417,7 +418,6 @@ mod tests {
         "const",
         "default",
         "description",
-        "enum",
         "exclusiveMinimum",
         "format",
         "items",

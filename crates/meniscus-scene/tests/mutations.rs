@@ -186,10 +186,9 @@ fn mutated_overrides_never_panic_and_agree_with_their_text() {
     for round in 0..3000 {
         let mut overrides: Vec<String> =
             (0..=random.below(2)).map(|_| random.choose(&good).to_owned()).collect();
-        if round >= good.len() {
+        let untouched = round < 500;
+        if !untouched {
             overrides[0] = mutated(&overrides[0], &mut random);
-        } else {
-            overrides = vec![good[round].to_owned()];
         }
         if try_text(text, &overrides) {
             valid += 1;
@@ -198,10 +197,10 @@ fn mutated_overrides_never_panic_and_agree_with_their_text() {
                 .unwrap_or_else(|error| panic!("{overrides:?}: {}\n{}", report(&error), scene.source_text()));
             assert_eq!(again.content(), scene.content(), "{overrides:?}\n{}", scene.source_text());
         } else {
-            assert!(round >= good.len(), "{overrides:?}");
+            assert!(!untouched, "{overrides:?}");
         }
     }
-    assert!(valid > 300, "only {valid} overrides are valid");
+    assert!(valid > 600, "only {valid} overrides are valid");
 }
 
 #[test]

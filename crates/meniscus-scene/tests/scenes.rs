@@ -17,6 +17,12 @@ fn valid(text: &str) -> Scene {
     parse(text).unwrap_or_else(|error| panic!("{}", report(&error)))
 }
 
+#[track_caller]
+fn assert_no_warning(scene: &Scene) {
+    let reports: String = scene.warnings().iter().map(|warning| report(warning)).collect();
+    assert!(reports.is_empty(), "{reports}");
+}
+
 const SQUARE: &str = "[domain]\nsize = [1, 1]\ncells = 10\n";
 const CUBE: &str = "[domain]\nsize = [1, 1, 1]\ncells = 10\n";
 const POOL: &str = "\n[[liquid]]\nshape = { box = { from = [0, 0], to = [0.5, 0.5] } }\n";
@@ -32,9 +38,7 @@ fn the_gallery_is_valid_and_gives_no_warning() {
     }
     for name in names {
         let scene = Scene::gallery(name, &[]).unwrap_or_else(|error| panic!("{}", report(&error)));
-        for warning in scene.warnings() {
-            panic!("{}", report(warning));
-        }
+        assert_no_warning(&scene);
         assert_eq!(scene.name(), name);
         assert_eq!(Some(scene.source_text()), gallery::text(name));
         assert!(gallery::description(name).is_some_and(|d| d.len() > 20), "{name} needs a description");
@@ -184,7 +188,8 @@ fn with(overrides: &[&str]) -> Scene {
 
 #[test]
 fn overrides_change_the_content_and_the_text() {
-    let cases: [(&str, fn(&Content) -> bool); 14] = [
+    type Expectation = fn(&Content) -> bool;
+    let cases: [(&str, Expectation); 14] = [
         ("domain.cells=24", |c| c.domain.cells == 24),
         (" domain.cells = 24 ", |c| c.domain.cells == 24),
         ("domain.open=[]", |c| c.domain.open.is_empty()),
@@ -308,10 +313,7 @@ shape = {{ box = {{ from = [0.8, 0], to = [1, 1] }} }}
 shape = {{ box = {{ from = [0, 0.5], to = [0.1, 1] }} }}
 "
     );
-    let scene = valid(&text);
-    for warning in scene.warnings() {
-        panic!("{}", report(warning));
-    }
+    assert_no_warning(&valid(&text));
 }
 
 #[test]

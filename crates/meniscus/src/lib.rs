@@ -1,1 +1,62 @@
-//! Liquids with a front door: scene to simulation to frames.
+//! Meniscus: a liquid simulator. Scene to simulation to frames:
+//!
+//! ```
+//! use meniscus::{Scene, Simulation};
+//!
+//! let scene = Scene::open("dam-break-2d", &["domain.cells=32".into()])?;
+//! let mut simulation = Simulation::<2>::new(&scene);
+//! for _ in 0..3 {
+//!     let substeps = simulation.advance_frame()?;
+//!     let last = substeps.last().expect("a frame has a substep");
+//!     println!("{:.3} s, {} particles, {:.2} m/s", last.time, last.particles, last.max_speed);
+//! }
+//! assert!(simulation.state().max_speed > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Simulation::advance_substep`] goes in smaller steps, [`Simulation::state`] gives the fields and the
+//! particles, and [`Simulation::set_motion`] moves a solid as you like:
+//!
+//! ```
+//! use meniscus::core::shape::RigidTransform;
+//! use meniscus::{Scene, Simulation};
+//!
+//! let text = r#"
+//!     [domain]
+//!     size = [1.0, 1.0]
+//!     cells = 24
+//!     [[liquid]]
+//!     shape = { box = { from = [0, 0], to = [1, 0.5] } }
+//!     [[solid]]
+//!     name = "ball"
+//!     shape = { sphere = { centre = [0.5, 0.7], radius = 0.1 } }
+//! "#;
+//! let scene = Scene::parse("ball.toml", text, std::path::Path::new(""), &[])?;
+//! let mut simulation = Simulation::<2>::new(&scene);
+//! simulation.set_motion("ball", |t| RigidTransform { translation: [0.0, -t], ..RigidTransform::IDENTITY })?;
+//! simulation.advance_frame()?;
+//! let level_set = &simulation.state().level_set;
+//! assert!(level_set.get([3, 3]) < 0.0 && level_set.get([3, 20]) > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`run`](run()) does the same into a folder, with statistics, checkpoints and a frame cache from which
+//! [`draw`] makes pictures and [`export()`] meshes.
+
+mod export;
+mod folder;
+mod pictures;
+mod run;
+mod simulation;
+mod stats;
+
+pub use export::{ExportError, ExportOptions, Format, export};
+pub use folder::{Folder, FolderError, Manifest};
+pub use meniscus_core as core;
+pub use meniscus_io::Frame;
+pub use meniscus_liquid as liquid;
+pub use meniscus_scene::{Scene, SceneError, gallery, schema};
+pub use pictures::{PictureOptions, Pictures, PicturesError, draw};
+pub use run::{Event, Outcome, RunError, RunOptions, run};
+pub use simulation::{Checkpoint, MotionFn, Simulation, SimulationError};
+pub use stats::{CellCounts, ProbeValue, SolveStats, Stats};

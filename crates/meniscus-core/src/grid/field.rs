@@ -201,7 +201,8 @@ impl<'de, T: Pod, const D: usize> Deserialize<'de> for FaceField<T, D> {
     fn deserialize<De: Deserializer<'de>>(deserializer: De) -> Result<Self, De::Error> {
         let UncheckedFaces { blocks, axes } = UncheckedFaces::deserialize(deserializer)?;
         let blocks = Arc::new(blocks);
-        let fields: Result<Vec<_>, String> = axes.into_iter().map(|axis| axis.check(blocks.clone())).collect();
+        let fields: Result<Vec<_>, String> =
+            axes.into_iter().map(|axis| axis.check(blocks.clone())).collect();
         let fields = fields.map_err(serde::de::Error::custom)?;
         let Ok(axes) = fields.try_into() else { unreachable!("one field for each axis") };
         Ok(Self { axes })

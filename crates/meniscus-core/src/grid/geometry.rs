@@ -31,7 +31,8 @@ impl<const D: usize> TryFrom<UncheckedGrid<D>> for Grid<D> {
     type Error = String;
 
     fn try_from(UncheckedGrid { origin, dx, cells }: UncheckedGrid<D>) -> Result<Self, String> {
-        if !origin.iter().all(|x| x.is_finite()) || !(dx > 0.0 && dx.is_finite()) {
+        let is_real = origin.iter().all(|x| x.is_finite()) && dx > 0.0 && dx.is_finite();
+        if !is_real {
             return Err(format!("a grid at {origin:?} with cells of {dx} m"));
         }
         super::blocks::check_domain(cells)?;

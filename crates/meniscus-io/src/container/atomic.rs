@@ -155,7 +155,10 @@ mod tests {
         let mut full = File::options().write(true).open("/dev/full").unwrap();
         let error = write_all(&mut full, &[b"some", b"bytes"]).unwrap_err();
         let error = WriteError::new(Path::new("frames/dam.0001.frame"), error).to_string();
-        assert!(error.starts_with("no space left on the disk to write frames/dam.0001.frame; free"), "{error}");
+        assert!(
+            error.starts_with("no space left on the disk to write frames/dam.0001.frame; free"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -28,6 +28,10 @@ const MAGIC: [u8; 8] = *b"MENISCUS";
 const VERSION: u32 = 1;
 const HEADER_LEN: usize = 56;
 
+/// Of zstd's compression: 200 to 350 MB/s. Higher levels look further for repetitions, which floats and the
+/// planes of frames do not have: level 3 is half as fast and no smaller.
+const LEVEL: i32 = 1;
+
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -66,14 +70,6 @@ impl Kind {
             }
         }
     }
-
-    /// Fast for large states, small for frames, which are many and stay.
-    fn compression_level(self) -> i32 {
-        match self {
-            Self::Checkpoint => 1,
-            Self::Frame2 | Self::Frame3 => 3,
-        }
-    }
 }
 
 /// Writes the state of a run; says how many bytes the file has.
@@ -87,7 +83,7 @@ pub fn read_checkpoint<T: DeserializeOwned>(path: impl AsRef<Path>) -> Result<T,
 }
 
 pub(crate) fn write<T: Serialize>(path: &Path, kind: Kind, value: &T) -> Result<u64, WriteError> {
-    let (payload_len, body) = compress(value, kind.compression_level())
+    let (payload_len, body) = compress(value)
         .map_err(|error| WriteError::Unserialisable { path: path.into(), problem: error.to_string() })?;
     let header = Header { kind, payload_len, body_len: body.len() as u64, checksum: xxh64(&body) };
     atomic::write_parts(path, &[&header.encode(), &body])?;
@@ -95,8 +91,8 @@ pub(crate) fn write<T: Serialize>(path: &Path, kind: Kind, value: &T) -> Result<
 }
 
 /// The length of the value's payload, and the payload compressed. The payload itself is never whole in memory.
-fn compress<T: Serialize>(value: &T, level: i32) -> Result<(u64, Vec<u8>), Box<dyn std::error::Error>> {
-    let encoder = zstd::Encoder::new(Vec::new(), level)?;
+fn compress<T: Serialize>(value: &T) -> Result<(u64, Vec<u8>), Box<dyn std::error::Error>> {
+    let encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
     let writer = BufWriter::with_capacity(1 << 16, Counted { inner: encoder, count: 0 });
     let writer = postcard::to_io(value, writer)?;
     let Counted { inner, count } = writer.into_inner().map_err(io::IntoInnerError::into_error)?;

@@ -39,14 +39,16 @@ pub(super) fn xxh64(bytes: &[u8]) -> u64 {
 
 /// Four lanes of eight bytes, folded into one.
 fn hash_stripes(stripes: &[[u8; 32]]) -> u64 {
-    let mut lanes =
-        [PRIMES[0].wrapping_add(PRIMES[1]), PRIMES[1], 0, 0_u64.wrapping_sub(PRIMES[0])];
+    let mut lanes = [PRIMES[0].wrapping_add(PRIMES[1]), PRIMES[1], 0, 0_u64.wrapping_sub(PRIMES[0])];
     for stripe in stripes {
         for (lane, &word) in lanes.iter_mut().zip(stripe.as_chunks::<8>().0) {
             *lane = round(*lane, u64::from_le_bytes(word));
         }
     }
-    let sum = lanes.iter().zip([1, 7, 12, 18]).fold(0_u64, |sum, (lane, turn)| sum.wrapping_add(lane.rotate_left(turn)));
+    let sum = lanes
+        .iter()
+        .zip([1, 7, 12, 18])
+        .fold(0_u64, |sum, (lane, turn)| sum.wrapping_add(lane.rotate_left(turn)));
     lanes
         .iter()
         .fold(sum, |hash, &lane| (hash ^ round(0, lane)).wrapping_mul(PRIMES[0]).wrapping_add(PRIMES[3]))

@@ -7,6 +7,7 @@ use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
 use crate::Frame;
+use crate::frame::BAND;
 
 /// A surface in space, or an outline in the plane z = 0, with values at its vertices.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,12 +78,17 @@ pub fn without_solids<const D: usize>(frame: &Frame<D>, solids: &[Shape<D>]) -> 
     let solid = |x: [f64; D]| {
         solids.iter().map(|shape| shape.signed_distance(x) / grid.dx).fold(f64::INFINITY, f64::min)
     };
-    // From the centre of a block to its farthest cell, and the farthest distance that is stored.
+    // From the centre of a block to its farthest cell; a distance changes by no more than that.
     let reach = 0.5 * (BLOCK_EDGE as f64) * (D as f64).sqrt();
-    let band = 3.0;
     phi.values_mut().par_chunks_exact_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
-        let centre = grid.point(blocks.coord(block).map(|c| (c * BLOCK_EDGE) as f64 + 0.5 * BLOCK_EDGE as f64));
-        if solid(centre) > reach + band {
+        let centre =
+            grid.point(blocks.coord(block).map(|c| (c * BLOCK_EDGE) as f64 + 0.5 * BLOCK_EDGE as f64));
+        let distance = solid(centre);
+        if distance > reach + f64::from(BAND) {
+            return;
+        }
+        if distance < -reach - 1.0 {
+            values.fill(BAND);
             return;
         }
         for (local, value) in values.iter_mut().enumerate() {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::planes::{difference, from_planes, integrate, to_planes};
 
 /// Distances are stored up to this many cells.
-pub(super) const BAND: f32 = 3.0;
+pub(crate) const BAND: f32 = 3.0;
 
 /// The number stored for a distance of [`BAND`].
 const STEPS: i16 = i16::MAX;

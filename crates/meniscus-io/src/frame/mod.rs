@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::container::{self, Kind};
 use crate::{CacheError, WriteError};
+pub(crate) use level_set::BAND;
 use level_set::{PackedLevelSet, near_liquid};
 use particles::PackedParticles;
 use velocity::PackedVelocity;

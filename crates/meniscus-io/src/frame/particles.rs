@@ -2,6 +2,7 @@
 
 use meniscus_core::grid::BLOCK_EDGE;
 use meniscus_core::serde_array::bulk;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::FrameParticles;
@@ -26,9 +27,10 @@ pub(super) struct PackedParticles<const D: usize> {
     /// The largest velocity component of each run.
     #[serde(with = "bulk")]
     largest: Vec<f32>,
-    /// Positions, and after them velocities, axis by axis, less those of the particle before.
+    /// Places in the block, axis by axis, less that of the particle before.
     #[serde(with = "bulk")]
     position: Vec<u8>,
+    /// Velocities, axis by axis, less that of the particle before.
     #[serde(with = "bulk")]
     velocity: Vec<u8>,
 }
@@ -51,14 +53,11 @@ impl<const D: usize> PackedParticles<D> {
             fastest.push(speed);
             start += run.len();
         }
-        let place = |axis: usize| position.iter().map(move |x| place_in_block(x[axis])).collect();
-        Self {
-            block,
-            count,
-            largest: fastest,
-            position: (0..D).flat_map(|axis| to_planes(&differences(place(axis)))).collect(),
-            velocity: packed_velocity.into_iter().flat_map(|v| to_planes(&differences(v))).collect(),
-        }
+        let places = |axis: usize| position.iter().map(|x| place_in_block(x[axis])).collect();
+        let position = (0..D).into_par_iter().map(|axis| to_planes(&differences(places(axis))));
+        let velocity = packed_velocity.into_par_iter().map(|v| to_planes(&differences(v)));
+        let (position, velocity): (Vec<_>, Vec<_>) = (position.collect(), velocity.collect());
+        Self { block, count, largest: fastest, position: position.concat(), velocity: velocity.concat() }
     }
 
     pub(super) fn unpack(&self) -> Result<FrameParticles<D>, String> {

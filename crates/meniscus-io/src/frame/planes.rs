@@ -33,7 +33,7 @@ pub(super) fn difference<const D: usize>(block: &mut [i16]) {
     for axis in 0..D {
         let stride = BLOCK_EDGE.pow(axis as u32);
         for i in (stride..block_len::<D>()).rev() {
-            if i / stride % BLOCK_EDGE != 0 {
+            if !(i / stride).is_multiple_of(BLOCK_EDGE) {
                 block[i] = block[i].wrapping_sub(block[i - stride]);
             }
         }
@@ -45,7 +45,7 @@ pub(super) fn integrate<const D: usize>(block: &mut [i16]) {
     for axis in (0..D).rev() {
         let stride = BLOCK_EDGE.pow(axis as u32);
         for i in stride..block_len::<D>() {
-            if i / stride % BLOCK_EDGE != 0 {
+            if !(i / stride).is_multiple_of(BLOCK_EDGE) {
                 block[i] = block[i].wrapping_add(block[i - stride]);
             }
         }

@@ -12,7 +12,8 @@ fn ripple(x: f32) -> f32 {
 }
 
 fn frame<const D: usize>(cells: [usize; D], mask: u64, height: f32, particles: Vec<[f32; D]>) -> Frame<D> {
-    let blocks = Arc::new(Blocks::new(cells, |c| mask >> (c.iter().fold(0, |h, &c| 3 * h + c) % 64) & 1 == 1));
+    let blocks =
+        Arc::new(Blocks::new(cells, |c| mask >> (c.iter().fold(0, |h, &c| 3 * h + c) % 64) & 1 == 1));
     let velocity = particles.iter().map(|x| x.map(ripple)).collect();
     Frame {
         frame: 17,
@@ -145,7 +146,10 @@ fn contradictions_are_refused() {
         |p| p.particles.as_mut().unwrap().spoil(),
         |p| p.blocks = Blocks::all([16, 17, 24]),
         |p| p.level_set = PackedLevelSet::new(&Field::<f32, 3>::new(Arc::new(Blocks::all([8; 3])), 3.0)),
-        |p| p.velocity = PackedVelocity::new(&FaceField::<f32, 3>::new(Arc::new(Blocks::all([8; 3])), 0.0), &[]),
+        |p| {
+            p.velocity =
+                PackedVelocity::new(&FaceField::<f32, 3>::new(Arc::new(Blocks::all([8; 3])), 0.0), &[])
+        },
     ];
     for (k, spoil) in spoil.into_iter().enumerate() {
         let mut packed = good();

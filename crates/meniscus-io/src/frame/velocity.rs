@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, FaceField, block_len};
+use meniscus_core::grid::{Blocks, FaceField, Field, block_len};
 use meniscus_core::serde_array::bulk;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ impl PackedVelocity {
         let mut packed = from_planes_by_axis(&self.planes, D, count, "its velocity field")?;
         let mut field = FaceField::new(blocks.clone(), 0.0);
         for (a, axis) in field.axes.iter_mut().enumerate() {
-            *axis = meniscus_core::grid::Field::new(blocks.clone(), self.background[a]);
+            *axis = Field::new(blocks.clone(), self.background[a]);
             packed[a].par_chunks_exact_mut(block_len::<D>()).for_each(integrate::<D>);
             for (k, packed) in packed[a].chunks_exact(block_len::<D>()).enumerate() {
                 let first = stored[k] * block_len::<D>();
@@ -88,7 +88,12 @@ pub(super) fn from_planes_by_axis(
 ) -> Result<Vec<Vec<i16>>, String> {
     match count.checked_mul(2 * axes) {
         Some(len) if len == planes.len() => {}
-        _ => return Err(format!("{what} should have {axes} times {count} numbers, but has {} bytes", planes.len())),
+        _ => {
+            return Err(format!(
+                "{what} should have {axes} times {count} numbers, but has {} bytes",
+                planes.len()
+            ));
+        }
     }
     (0..axes).map(|axis| from_planes(&planes[2 * axis * count..][..2 * count], count, what)).collect()
 }

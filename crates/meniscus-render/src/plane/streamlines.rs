@@ -111,7 +111,7 @@ impl<'a> Lines<'a> {
     /// Points from a seed on, with the flow or against it.
     fn half(&self, seed: [f32; 2], sign: f32) -> Vec<[f32; 2]> {
         let step = sign * self.step();
-        let longest = (12.0 * self.spacing / self.step()) as usize;
+        let longest = (30.0 * self.spacing / self.step()) as usize;
         let mut points = Vec::new();
         let mut p = seed;
         while points.len() < longest {

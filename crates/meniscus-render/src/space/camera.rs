@@ -143,7 +143,8 @@ mod tests {
         for cells in [[64, 64, 64], [200, 20, 30], [10, 90, 10], [1, 1, 1]] {
             for (width, height) in [(320, 180), (100, 300)] {
                 let grid = Grid { origin: [-3.0, 4.0, 1.0], dx: 0.05, cells };
-                let lens = Lens::new(&Camera::framing(&grid, width as f64 / height as f64), &grid, width, height);
+                let lens =
+                    Lens::new(&Camera::framing(&grid, width as f64 / height as f64), &grid, width, height);
                 let mut reach = 0.0f32;
                 for k in 0..8usize {
                     let corner: [f32; 3] = std::array::from_fn(|a| (k >> a & 1) as f32 * cells[a] as f32);

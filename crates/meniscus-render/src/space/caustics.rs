@@ -8,8 +8,8 @@ use super::scene::{End, Medium, Scene, UP, leave};
 use super::water::Water;
 use crate::vec3::{Vec3, vec3};
 
-/// Texels along the longer side of the map.
-const TEXELS: usize = 300;
+/// Texels along the longer side of the map, as a part of the picture's pixels along its longer side.
+const TEXELS: f32 = 0.33;
 
 /// Points of the lamp. Each casts a picture of its own; their sum has soft shadows without noise.
 const LAMPS: usize = 9;
@@ -23,12 +23,14 @@ pub(super) struct FloorLight {
     texel: f32,
     size: [usize; 2],
     light: Vec<Vec3>,
+    /// The height of the water above each texel, in cells.
+    depth: Vec<f32>,
 }
 
 impl FloorLight {
     /// Follows rays from the lamp that would meet the floor at the middle of every texel. Where nothing
-    /// is in the way they do, so the lit floor is exactly even.
-    pub fn new(scene: &Scene, water: &Water) -> Self {
+    /// is in the way they do, so the lit floor is exactly even. `pixels` is the longer side of the picture.
+    pub fn new(scene: &Scene, water: &Water, pixels: usize) -> Self {
         let key = key_direction();
         let reach = scene.upper.y / key.y;
         let margin = 0.06 * scene.size() + KEY_SOFTNESS * reach;
@@ -37,9 +39,17 @@ impl FloorLight {
             (shadow.min(0.0) - margin, upper + shadow.max(0.0) + margin)
         };
         let ([x0, x1], [z0, z1]) = (span(scene.upper.x, key.x).into(), span(scene.upper.z, key.z).into());
-        let texel = (x1 - x0).max(z1 - z0) / TEXELS as f32;
+        let texel = (x1 - x0).max(z1 - z0) / (TEXELS * pixels as f32).clamp(24.0, 512.0);
         let size = [x1 - x0, z1 - z0].map(|length: f32| (length / texel).ceil() as usize);
-        let mut map = Self { lower: [x0, z0], texel, size, light: vec![Vec3::ZERO; size[0] * size[1]] };
+        let light = vec![Vec3::ZERO; size[0] * size[1]];
+        let mut map = Self { lower: [x0, z0], texel, size, light, depth: Vec::new() };
+        map.depth = (0..size[0] * size[1])
+            .into_par_iter()
+            .map(|k| {
+                let foot = map.centre(k % size[0], k / size[0]) + UP * 1e-2;
+                scene.wet_length(&Ray { origin: foot, direction: UP })
+            })
+            .collect();
 
         let lamps: Vec<Vec3> = (0..LAMPS).map(lamp).collect();
         let rows: Vec<Vec<Deposit>> =
@@ -51,14 +61,16 @@ impl FloorLight {
         map
     }
 
+    /// The point of the floor in the middle of a texel.
+    fn centre(&self, column: usize, row: usize) -> Vec3 {
+        let [x, z] = [column, row].map(|k| (k as f32 + 0.5) * self.texel);
+        vec3(self.lower[0] + x, 0.0, self.lower[1] + z)
+    }
+
     fn row(&self, scene: &Scene, water: &Water, lamps: &[Vec3], row: usize) -> Vec<Deposit> {
         let mut deposits = Vec::with_capacity(self.size[0] * lamps.len());
         for column in 0..self.size[0] {
-            let aim = vec3(
-                self.lower[0] + (column as f32 + 0.5) * self.texel,
-                0.0,
-                self.lower[1] + (row as f32 + 0.5) * self.texel,
-            );
+            let aim = self.centre(column, row);
             for &lamp in lamps {
                 let height = scene.upper.y + 1.0;
                 let ray = Ray { origin: aim + lamp * (height / lamp.y), direction: -lamp };
@@ -99,24 +111,28 @@ impl FloorLight {
         }
     }
 
-    /// The light at a point of the floor; beyond the map nothing is in the way.
-    pub fn at(&self, x: f32, z: f32) -> Vec3 {
+    /// The key light at a point of the floor, and the height of the water there; beyond the map nothing is in
+    /// the way.
+    pub fn at(&self, x: f32, z: f32) -> (Vec3, f32) {
         let u = (x - self.lower[0]) / self.texel - 0.5;
         let v = (z - self.lower[1]) / self.texel - 0.5;
         let last = self.size.map(|n| (n - 1) as f32);
         if !(u > 0.0 && v > 0.0 && u < last[0] && v < last[1]) {
-            return Vec3::ONE;
+            return (Vec3::ONE, 0.0);
         }
         let (i, j) = (u as usize, v as usize);
         let (f, g) = (u - i as f32, v - j as f32);
-        let row = |j: usize| {
-            let at = i + self.size[0] * j;
-            self.light[at].lerp(self.light[at + 1], f)
-        };
-        let inside = row(j).lerp(row(j + 1), g);
+        let at = i + self.size[0] * j;
+        let corners = [at, at + 1, at + self.size[0], at + self.size[0] + 1];
+        let weights = [(1.0 - f) * (1.0 - g), f * (1.0 - g), (1.0 - f) * g, f * g];
+        let (mut light, mut depth) = (Vec3::ZERO, 0.0);
+        for (k, w) in corners.into_iter().zip(weights) {
+            light += self.light[k] * w;
+            depth += self.depth[k] * w;
+        }
         // The outermost texels share their light with what lies beyond the map.
         let rim = u.min(v).min(last[0] - u).min(last[1] - v);
-        Vec3::ONE.lerp(inside, (rim / 6.0).min(1.0))
+        (Vec3::ONE.lerp(light, (rim / 6.0).min(1.0)), depth)
     }
 }
 

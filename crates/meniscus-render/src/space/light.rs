@@ -28,21 +28,17 @@ pub(super) fn backdrop(direction: Vec3) -> Vec3 {
     LOW.lerp(HIGH, smooth_step(-0.40, 0.35, direction.y))
 }
 
-/// The light that comes from a direction: walls that brighten towards the horizon, a large soft box
-/// overhead, a strip to the side, and the key light itself.
+/// The light that comes from a direction: the backdrop, bright walls above the horizon that the camera does
+/// not see, a large soft box overhead, a strip to the side, and the key light itself.
 pub(super) fn environment(direction: Vec3) -> Vec3 {
-    const HORIZON: Vec3 = vec3(0.62, 0.72, 0.80);
-    const ZENITH: Vec3 = vec3(0.05, 0.10, 0.18);
+    const WALLS: Vec3 = vec3(0.66, 0.76, 0.84);
     let up = direction.y;
     let key = direction.dot(key_direction());
-    let mut light = if up > 0.0 {
-        HORIZON.lerp(ZENITH, smooth_step(0.05, 0.8, up))
-    } else {
-        HORIZON.lerp(backdrop(direction), smooth_step(0.0, 0.25, -up))
-    };
+    let walls = smooth_step(0.0, 0.22, up) * (1.0 - smooth_step(0.22, 0.85, up));
+    let mut light = backdrop(direction).lerp(WALLS, walls);
     light += vec3(1.0, 0.97, 0.92) * (5.0 * soft_box(direction));
     light += vec3(0.92, 0.96, 1.0) * (2.0 * strip(direction));
-    light + vec3(1.0, 0.96, 0.88) * (40.0 * smooth_step(0.9975, 0.9993, key) + 0.6 * key.max(0.0).powi(40))
+    light + vec3(1.0, 0.96, 0.88) * (40.0 * smooth_step(0.9950, 0.9985, key) + 0.6 * key.max(0.0).powi(40))
 }
 
 /// A glowing rectangle on the ceiling, seen from the middle of the studio.
@@ -70,8 +66,8 @@ fn bell(x: f32) -> f32 {
 /// The floor's own colour at a point given in tiles, seen by a ray that covers `footprint` tiles: square
 /// stones of slightly different tones with narrow joints.
 pub(super) fn floor_albedo(x: f32, z: f32, footprint: f32) -> Vec3 {
-    const STONE: Vec3 = vec3(0.50, 0.49, 0.47);
-    const JOINT: Vec3 = vec3(0.24, 0.24, 0.245);
+    const STONE: Vec3 = vec3(0.40, 0.385, 0.36);
+    const JOINT: Vec3 = vec3(0.19, 0.185, 0.18);
     let joint = joint(x, footprint) + joint(z, footprint);
     let sharp = 1.0 - smooth_step(0.15, 1.0, footprint);
     let tone = 1.0 + 0.10 * sharp * (hash(x.floor() as i32, z.floor() as i32) - 0.5);

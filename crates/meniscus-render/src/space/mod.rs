@@ -91,7 +91,7 @@ pub fn render_3d(view: &View<3>, style: &Style3) -> Picture {
     let lens = Lens::new(&camera, view.grid, width, height);
     let scene = Scene::new(view, style);
     let water = Water::new(style.water_colour, scene.size());
-    let floor_light = FloorLight::new(&scene, &water);
+    let floor_light = FloorLight::new(&scene, &water, width.max(height));
     let shader = Shader {
         scene: &scene,
         water: &water,

@@ -15,20 +15,21 @@ impl Ray {
     }
 }
 
-/// Where a ray enters and leaves the box from zero to `upper`, with the outward normals there; none where
+/// Where a ray enters and leaves the box between two corners, with the outward normals there; none where
 /// it misses or the box lies behind. A ray that starts inside enters at 0.
-pub(super) fn clip_to_box(ray: &Ray, upper: Vec3) -> Option<[(f32, Vec3); 2]> {
-    let (origin, direction, upper) = (ray.origin.to_array(), ray.direction.to_array(), upper.to_array());
+pub(super) fn clip_to_box(ray: &Ray, lower: Vec3, upper: Vec3) -> Option<[(f32, Vec3); 2]> {
+    let (origin, direction) = (ray.origin.to_array(), ray.direction.to_array());
+    let (lower, upper) = (lower.to_array(), upper.to_array());
     let (mut enter, mut leave) = ((0.0, -ray.direction), (f32::INFINITY, ray.direction));
     for axis in 0..3 {
         if direction[axis] == 0.0 {
-            if origin[axis] < 0.0 || origin[axis] > upper[axis] {
+            if origin[axis] < lower[axis] || origin[axis] > upper[axis] {
                 return None;
             }
             continue;
         }
         let sign = direction[axis].signum();
-        let (near, far) = if sign > 0.0 { (0.0, upper[axis]) } else { (upper[axis], 0.0) };
+        let (near, far) = if sign > 0.0 { (lower[axis], upper[axis]) } else { (upper[axis], lower[axis]) };
         let (near, far) = ((near - origin[axis]) / direction[axis], (far - origin[axis]) / direction[axis]);
         if near > enter.0 {
             enter = (near, Vec3::ZERO.with_axis(axis, -sign));
@@ -96,10 +97,10 @@ mod tests {
     #[test]
     fn rays_meet_the_box_where_it_is() {
         let ray = Ray { origin: vec3(-1.0, 0.5, 0.5), direction: vec3(1.0, 0.0, 0.0) };
-        let [enter, leave] = clip_to_box(&ray, vec3(2.0, 1.0, 1.0)).unwrap();
+        let [enter, leave] = clip_to_box(&ray, Vec3::ZERO, vec3(2.0, 1.0, 1.0)).unwrap();
         assert_eq!((enter.0, leave.0), (1.0, 3.0));
         assert_eq!((enter.1, leave.1), (vec3(-1.0, 0.0, 0.0), vec3(1.0, 0.0, 0.0)));
         let away = Ray { direction: vec3(-1.0, 0.0, 0.0), ..ray };
-        assert!(clip_to_box(&away, vec3(2.0, 1.0, 1.0)).is_none());
+        assert!(clip_to_box(&away, Vec3::ZERO, vec3(2.0, 1.0, 1.0)).is_none());
     }
 }

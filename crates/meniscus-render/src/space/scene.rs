@@ -115,7 +115,7 @@ impl<'a> Scene<'a> {
     fn leave_air(&self, ray: &Ray, to: f32) -> Option<End> {
         let glass = self.enter_glass(ray, to);
         let to = glass.map_or(to, |(t, _)| t);
-        let water = clip_to_box(ray, self.upper).and_then(|[enter, leave]| {
+        let water = clip_to_box(ray, Vec3::ZERO, self.upper).and_then(|[enter, leave]| {
             if enter.0 > 0.0 && enter.0 < to && self.surface.value(ray.at(enter.0)) < 0.0 {
                 return Some(enter);
             }
@@ -132,7 +132,7 @@ impl<'a> Scene<'a> {
     fn leave_water(&self, ray: &Ray, to: f32) -> Option<End> {
         let glass = self.enter_glass(ray, to);
         let to = glass.map_or(to, |(t, _)| t);
-        let [_, leave] = clip_to_box(ray, self.upper)?;
+        let [_, leave] = clip_to_box(ray, Vec3::ZERO, self.upper)?;
         let (next, (t, normal)) = match self.surface.first_crossing(ray, 0.0, leave.0.min(to), true) {
             Some(t) => (Medium::Air, (t, self.surface_normal(ray, t))),
             None => glass.map_or((Medium::Air, leave), |hit| (Medium::Glass, hit)),
@@ -157,7 +157,7 @@ impl<'a> Scene<'a> {
 
     /// The length of a straight way that lies in water, before the way leaves the domain.
     pub fn wet_length(&self, ray: &Ray) -> f32 {
-        let Some([_, leave]) = clip_to_box(ray, self.upper) else { return 0.0 };
+        let Some([_, leave]) = clip_to_box(ray, Vec3::ZERO, self.upper) else { return 0.0 };
         let mut wet = self.surface.value(ray.origin) < 0.0;
         let (mut t, mut sum) = (0.0, 0.0);
         for _ in 0..8 {

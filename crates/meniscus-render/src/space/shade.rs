@@ -98,9 +98,9 @@ impl Shader<'_> {
         let tile = size / TILES;
         let footprint = self.pixel_angle * way / (-ray.direction.y).max(0.05);
         let albedo = floor_albedo(p.x / tile, p.z / tile, footprint / tile);
-        let key = self.floor_light.at(p.x, p.z) * (KEY * key_direction().y);
+        let (light, depth) = self.floor_light.at(p.x, p.z);
+        let key = light * (KEY * key_direction().y);
         let open = self.scene.opaque.openness(p, UP, 0.06 * size);
-        let depth = self.water_above(p);
         let ambient = SKY * self.water.transmittance(Medium::Water, depth) * open;
         let lit = albedo * (key + ambient);
         // Far away the floor becomes the backdrop.

@@ -1,7 +1,7 @@
 //! Solids within the domain, met by sphere tracing.
 
 use meniscus_core::grid::Grid;
-use meniscus_core::shape::Shape;
+use meniscus_core::shape::{Bounds, Shape};
 use rayon::prelude::*;
 
 use super::ray::{Ray, box_distance, clip_to_box};
@@ -22,7 +22,10 @@ const MAX_STEPS: usize = 160;
 pub(super) struct Solids<'a> {
     shapes: Vec<&'a Shape<3>>,
     grid: Grid<3>,
+    /// The domain's upper corner.
     upper: Vec3,
+    /// The box within the domain that holds the solids.
+    bounds: [Vec3; 2],
     spacing: f32,
     nodes: [usize; 3],
     coarse: Vec<f32>,
@@ -34,7 +37,10 @@ impl<'a> Solids<'a> {
         let spacing = longest as f32 / COARSE as f32;
         let nodes = grid.cells.map(|n| (n as f32 / spacing).ceil() as usize + 1);
         let upper = Vec3::from_array(grid.cells.map(|n| n as f32));
-        let mut solids = Self { shapes, grid: *grid, upper, spacing, nodes, coarse: Vec::new() };
+        let bounds = shapes.iter().fold(Bounds::EMPTY, |sum, shape| sum.union(shape.bounds()));
+        let bounds = [bounds.lower, bounds.upper]
+            .map(|corner| Vec3::from_f64(grid.to_cells(corner)).max(Vec3::ZERO).min(upper));
+        let mut solids = Self { shapes, grid: *grid, upper, bounds, spacing, nodes, coarse: Vec::new() };
         if !solids.is_empty() {
             solids.coarse = (0..nodes.iter().product())
                 .into_par_iter()
@@ -75,6 +81,10 @@ impl<'a> Solids<'a> {
         self.distance(p).max(box_distance(p, self.upper))
     }
 
+    fn exact_clipped(&self, p: Vec3) -> f32 {
+        self.exact(p).max(box_distance(p, self.upper))
+    }
+
     pub fn contains(&self, p: Vec3) -> bool {
         !self.is_empty() && self.clipped_distance(p) < 0.0
     }
@@ -84,7 +94,7 @@ impl<'a> Solids<'a> {
         if self.is_empty() {
             return None;
         }
-        let [enter, leave] = clip_to_box(ray, self.upper)?;
+        let [enter, leave] = clip_to_box(ray, self.bounds[0], self.bounds[1])?;
         let to = to.min(leave.0);
         let mut t = enter.0;
         for _ in 0..MAX_STEPS {
@@ -107,7 +117,7 @@ impl<'a> Solids<'a> {
 
     /// Where a ray that starts inside leaves the solids, with the outward normal.
     pub fn exit(&self, ray: &Ray) -> Option<(f32, Vec3)> {
-        let [_, leave] = clip_to_box(ray, self.upper)?;
+        let [_, leave] = clip_to_box(ray, self.bounds[0], self.bounds[1])?;
         let mut t = 0.0;
         for _ in 0..MAX_STEPS {
             if t >= leave.0 {
@@ -137,13 +147,20 @@ impl<'a> Solids<'a> {
     /// How much of a distant light of some width arrives, from 0 to 1: the closest the ray to it passes
     /// by a solid, against `softness`, the sine of the light's half-angle.
     pub fn light(&self, ray: &Ray, softness: f32) -> f32 {
-        let Some([_, leave]) = clip_to_box(ray, self.upper).filter(|_| !self.is_empty()) else { return 1.0 };
+        if self.is_empty() {
+            return 1.0;
+        }
+        let Some([_, leave]) = clip_to_box(ray, Vec3::ZERO, self.upper) else { return 1.0 };
         let (mut t, mut light) = (0.5f32, 1.0f32);
         for _ in 0..MAX_STEPS {
             if t >= leave.0 {
                 break;
             }
-            let distance = self.distance(ray.at(t));
+            let p = ray.at(t);
+            let mut distance = self.clipped_distance(p);
+            if distance < softness * t {
+                distance = self.exact_clipped(p);
+            }
             light = light.min(0.5 + 0.5 * distance / (softness * t));
             if light <= 0.0 {
                 return 0.0;
@@ -156,13 +173,14 @@ impl<'a> Solids<'a> {
     /// How open the sky above a surface point is, from 0 to 1: distances along the normal that fall short
     /// of the way gone tell of something near.
     pub fn openness(&self, p: Vec3, normal: Vec3, reach: f32) -> f32 {
-        if self.is_empty() {
+        let nearest = p.max(self.bounds[0]).min(self.bounds[1]);
+        if self.is_empty() || (p - nearest).length() > 2.0 * reach {
             return 1.0;
         }
-        let (mut shut, mut weight) = (0.0, 0.5);
+        let (mut shut, mut weight) = (0.0, 0.28);
         for k in 1..=5 {
             let way = reach * k as f32 / 5.0;
-            shut += weight * (way - self.distance(p + normal * way).max(0.0)).max(0.0) / way;
+            shut += weight * (way - self.exact_clipped(p + normal * way).max(0.0)).max(0.0) / way;
             weight *= 0.6;
         }
         (1.0 - shut).max(0.0)

@@ -31,6 +31,10 @@ const MIN_STEP: f32 = 0.05;
 /// A ray that leaves the surface may start on its wrong side by this many cells.
 const SLACK: f32 = 0.15;
 
+/// The distance from a point to the nearest sample is at most sqrt(3) / 2 cells; a little more, since the
+/// level set is only nearly a distance.
+const NODE_REACH: f32 = 1.0;
+
 #[derive(Clone, Copy)]
 enum Brick {
     Air,
@@ -38,6 +42,17 @@ enum Brick {
     /// Where its coefficients begin.
     Surface(usize),
 }
+
+/// Where a point lies: in which brick, the lowest of the 4^3 coefficients around it there, and where among
+/// them.
+struct Place {
+    brick: [usize; 3],
+    base: [usize; 3],
+    fraction: [f32; 3],
+}
+
+/// From the lowest to the highest of 4^3 coefficients.
+const WINDOW: usize = 3 * EDGE * EDGE + 3 * EDGE + 4;
 
 /// The level set as a spline in bricks of `BLOCK_EDGE`^3 cells.
 pub(super) struct Surface {
@@ -65,41 +80,52 @@ impl Surface {
         Self { dims, bricks, coefficients }
     }
 
-    fn brick(&self, p: Vec3) -> Brick {
-        let [x, y, z] = self.brick_coord(p);
-        self.bricks[x + self.dims[0] * (y + self.dims[1] * z)]
+    #[inline]
+    fn locate(&self, p: Vec3) -> Place {
+        let mut place = Place { brick: [0; 3], base: [0; 3], fraction: [0.0; 3] };
+        let p = p.to_array();
+        for axis in 0..3 {
+            let w = (p[axis] + SHIFT).max(0.0);
+            let floor = (w as u32).min((BLOCK_EDGE * self.dims[axis]) as u32 - 1);
+            place.brick[axis] = floor as usize / BLOCK_EDGE;
+            place.base[axis] = floor as usize % BLOCK_EDGE;
+            place.fraction[axis] = w - floor as f32;
+        }
+        place
     }
 
     #[inline]
-    fn brick_coord(&self, p: Vec3) -> [usize; 3] {
-        let along = |x: f32, n: usize| (((x + SHIFT) * (1.0 / BLOCK_EDGE as f32)) as usize).min(n - 1);
-        [along(p.x, self.dims[0]), along(p.y, self.dims[1]), along(p.z, self.dims[2])]
+    fn brick(&self, place: &Place) -> Brick {
+        let [x, y, z] = place.brick;
+        self.bricks[x + self.dims[0] * (y + self.dims[1] * z)]
     }
 
     /// The level set at a point of the domain, in cells.
     pub fn value(&self, p: Vec3) -> f32 {
-        match self.brick(p) {
+        let place = self.locate(p);
+        match self.brick(&place) {
             Brick::Air => FAR,
             Brick::Liquid => -FAR,
-            Brick::Surface(start) => self.spline(start, p),
+            Brick::Surface(start) => self.spline(start, &place),
         }
     }
 
     /// The outward normal of the surface near a point of it.
     pub fn normal(&self, p: Vec3) -> Option<Vec3> {
-        let Brick::Surface(start) = self.brick(p) else { return None };
-        let (base, f) = locate(p);
-        let [wx, wy, wz] = f.map(weights);
-        let [sx, sy, sz] = f.map(slopes);
+        let place = self.locate(p);
+        let Brick::Surface(start) = self.brick(&place) else { return None };
+        let window = self.window(start, &place);
+        let [wx, wy, wz] = place.fraction.map(weights);
+        let [sx, sy, sz] = place.fraction.map(slopes);
         let (mut plain, mut by_y, mut by_z) = ([0.0; 4], [0.0; 4], [0.0; 4]);
         for k in 0..4 {
             for j in 0..4 {
-                let row = self.row(start, base, j, k);
+                let row = EDGE * (j + EDGE * k);
                 let (w, y, z) = (wy[j] * wz[k], sy[j] * wz[k], wy[j] * sz[k]);
                 for i in 0..4 {
-                    plain[i] += w * row[i];
-                    by_y[i] += y * row[i];
-                    by_z[i] += z * row[i];
+                    plain[i] += w * window[row + i];
+                    by_y[i] += y * window[row + i];
+                    by_z[i] += z * window[row + i];
                 }
             }
         }
@@ -108,27 +134,43 @@ impl Surface {
         (length > 1e-6).then(|| gradient / length)
     }
 
+    /// The spline, or where it is surely far from zero, by the coefficient next to the point, a value of the
+    /// same sign that is nearer to zero.
     #[inline]
-    fn spline(&self, start: usize, p: Vec3) -> f32 {
-        let (base, f) = locate(p);
-        let [wx, wy, wz] = f.map(weights);
+    fn about(&self, start: usize, place: &Place) -> f32 {
+        let [x, y, z] = std::array::from_fn(|a| place.base[a] + 1 + usize::from(place.fraction[a] > 0.5));
+        let nearest = self.coefficients[start + x + EDGE * (y + EDGE * z)];
+        let surely = nearest.abs() - NODE_REACH;
+        if surely > 0.5 { surely.copysign(nearest) } else { self.spline(start, place) }
+    }
+
+    #[inline]
+    fn spline(&self, start: usize, place: &Place) -> f32 {
+        let window = self.window(start, place);
+        let [wx, wy, wz] = place.fraction.map(weights);
         let mut sum = [0.0; 4];
         for k in 0..4 {
+            let mut plane = [0.0; 4];
             for j in 0..4 {
-                let row = self.row(start, base, j, k);
-                let w = wy[j] * wz[k];
+                let row = EDGE * (j + EDGE * k);
                 for i in 0..4 {
-                    sum[i] += w * row[i];
+                    plane[i] += wy[j] * window[row + i];
                 }
+            }
+            for i in 0..4 {
+                sum[i] += wz[k] * plane[i];
             }
         }
         dot4(sum, wx)
     }
 
+    /// The coefficients from the lowest to the highest of the 4^3 around a place. Its length is fixed, so
+    /// that one check of bounds serves all of them.
     #[inline]
-    fn row(&self, start: usize, base: [usize; 3], j: usize, k: usize) -> &[f32; 4] {
-        let at = start + base[0] + EDGE * (base[1] + j + EDGE * (base[2] + k));
-        self.coefficients[at..at + 4].first_chunk().expect("four values")
+    fn window(&self, start: usize, place: &Place) -> &[f32; WINDOW] {
+        let [x, y, z] = place.base;
+        let rest = &self.coefficients[start + x + EDGE * (y + EDGE * z)..];
+        rest.first_chunk().expect("a brick has room above")
     }
 
     /// Where, between `from` and `to`, a ray that runs in the liquid (`wet`) or out of it first crosses the
@@ -139,13 +181,14 @@ impl Surface {
         let mut before = None;
         while t < to {
             let p = ray.at(t);
-            let (value, step) = match self.brick(p) {
+            let place = self.locate(p);
+            let (value, step) = match self.brick(&place) {
                 Brick::Surface(start) => {
-                    let value = side * self.spline(start, p);
+                    let value = side * self.about(start, &place);
                     (value, (STEP * value).max(MIN_STEP))
                 }
-                Brick::Air => (side * FAR, self.to_next_brick(ray, p)),
-                Brick::Liquid => (-side * FAR, self.to_next_brick(ray, p)),
+                Brick::Air => (side * FAR, to_next_brick(ray, p, &place)),
+                Brick::Liquid => (-side * FAR, to_next_brick(ray, p, &place)),
             };
             if value > 0.0 {
                 before = Some((t, value));
@@ -159,19 +202,6 @@ impl Surface {
             }
         }
         None
-    }
-
-    fn to_next_brick(&self, ray: &Ray, p: Vec3) -> f32 {
-        let (coord, p, d) = (self.brick_coord(p), p.to_array(), ray.direction.to_array());
-        let mut step = f32::INFINITY;
-        for axis in 0..3 {
-            if d[axis] != 0.0 {
-                let ahead = coord[axis] + usize::from(d[axis] > 0.0);
-                let plane = (ahead * BLOCK_EDGE) as f32 - SHIFT;
-                step = step.min((plane - p[axis]) / d[axis]);
-            }
-        }
-        step.max(0.0) + 1e-2
     }
 
     /// The crossing between two points on either side, by false position with the Illinois rule.
@@ -195,18 +225,18 @@ impl Surface {
     }
 }
 
-/// The lowest of the 4^3 coefficients around a point, within its brick, and the place among them.
-#[inline]
-fn locate(p: Vec3) -> ([usize; 3], [f32; 3]) {
-    let (mut base, mut fraction) = ([0; 3], [0.0; 3]);
-    let p = p.to_array();
+/// How far a ray goes from a point until it leaves the brick, and a little farther.
+fn to_next_brick(ray: &Ray, p: Vec3, place: &Place) -> f32 {
+    let (p, d) = (p.to_array(), ray.direction.to_array());
+    let mut step = f32::INFINITY;
     for axis in 0..3 {
-        let w = (p[axis] + SHIFT).max(0.0);
-        let floor = w as usize;
-        base[axis] = floor % BLOCK_EDGE;
-        fraction[axis] = w - floor as f32;
+        if d[axis] != 0.0 {
+            let ahead = place.brick[axis] + usize::from(d[axis] > 0.0);
+            let plane = (ahead * BLOCK_EDGE) as f32 - SHIFT;
+            step = step.min((plane - p[axis]) / d[axis]);
+        }
     }
-    (base, fraction)
+    step.max(0.0) + 1e-2
 }
 
 #[inline]
@@ -218,16 +248,15 @@ fn build_brick(level_set: &Field<f32, 3>, coord: [usize; 3]) -> (Brick, Option<V
     let blocks = level_set.blocks();
     let nothing_near = (0..27).all(|k| {
         let offset = [k % 3, k / 3 % 3, k / 9];
-        let near: [i64; 3] = std::array::from_fn(|a| coord[a] as i64 + offset[a] as i64 - 1);
+        let near: [i64; 3] = std::array::from_fn(|a| coord[a] as i64 + offset[a] - 1);
         near.iter().any(|&c| c < 0) || blocks.find(near.map(|c| c as usize)).is_none()
     });
     if nothing_near {
         return (if level_set.background() > 0.0 { Brick::Air } else { Brick::Liquid }, None);
     }
     let samples = gather(level_set, coord);
-    let (low, high) = samples
-        .iter()
-        .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &s| (low.min(s), high.max(s)));
+    let (low, high) =
+        samples.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), &s| (low.min(s), high.max(s)));
     if low > CLEAR {
         (Brick::Air, None)
     } else if high < -CLEAR {

@@ -39,10 +39,10 @@ impl<const D: usize> Builder<'_, D> {
                 self.thinner(node.at("box"), "box", extents.fold(f64::INFINITY, f64::min), consequence);
             }
             S::Sphere(s) => {
-                self.thinner(node.at("sphere").at("radius"), "sphere", 2.0 * s.radius, consequence)
+                self.thinner(node.at("sphere").at("radius"), "sphere", 2.0 * s.radius, consequence);
             }
             S::Capsule(c) => {
-                self.thinner(node.at("capsule").at("radius"), "capsule", 2.0 * c.radius, consequence)
+                self.thinner(node.at("capsule").at("radius"), "capsule", 2.0 * c.radius, consequence);
             }
             S::Cylinder(c) => {
                 let node = node.at("cylinder");

@@ -21,27 +21,27 @@ pub struct Content {
     pub description: Option<String>,
     /// Acceleration of gravity in m/s2, one number for each dimension; 9.81 downwards if left out.
     pub gravity: Option<Vec<f64>>,
-    /// The box that the simulation happens in: [domain] with size and cells.
+    /// The box that the simulation happens in: `[domain]` with `size` and `cells`.
     pub domain: Domain,
     /// How long the simulation runs and in what steps.
     #[serde(default)]
     pub time: Time,
-    /// Liquid that is there at the start; any number of [[liquid]] tables.
+    /// Liquid that is there at the start; any number of `[[liquid]]` tables.
     #[serde(default)]
     pub liquid: Vec<Liquid>,
-    /// Places that pour liquid in; any number of [[source]] tables.
+    /// Places that pour liquid in; any number of `[[source]]` tables.
     #[serde(default)]
     pub source: Vec<Source>,
-    /// Places that remove liquid; any number of [[sink]] tables.
+    /// Places that remove liquid; any number of `[[sink]]` tables.
     #[serde(default)]
     pub sink: Vec<Sink>,
     /// What the air does.
     #[serde(default)]
     pub air: Air,
-    /// Obstacles and walls, resting or moving; any number of [[solid]] tables.
+    /// Obstacles and walls, resting or moving; any number of `[[solid]]` tables.
     #[serde(default)]
     pub solid: Vec<Solid>,
-    /// Measurements written with every step; any number of [[probe]] tables.
+    /// Measurements written with every step; any number of `[[probe]]` tables.
     #[serde(default)]
     pub probe: Vec<Probe>,
     /// How particles carry the liquid.
@@ -68,7 +68,7 @@ pub struct Domain {
     /// How many cells there are along the longest side of the domain; cells are cubes.
     #[schemars(range(min = 1))]
     pub cells: u64,
-    /// Sides through which liquid may leave and where the air is at atmospheric pressure, such as ["+y"].
+    /// Sides through which liquid may leave and where the air is at atmospheric pressure, such as `["+y"]`.
     #[serde(default)]
     pub open: Vec<Side>,
 }
@@ -76,22 +76,22 @@ pub struct Domain {
 /// A side of the domain or a direction along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Side {
-    #[allow(missing_docs)]
+    /// The lower end of x.
     #[serde(rename = "-x")]
     LowerX,
-    #[allow(missing_docs)]
+    /// The upper end of x.
     #[serde(rename = "+x")]
     UpperX,
-    #[allow(missing_docs)]
+    /// The lower end of y.
     #[serde(rename = "-y")]
     LowerY,
-    #[allow(missing_docs)]
+    /// The upper end of y.
     #[serde(rename = "+y")]
     UpperY,
-    #[allow(missing_docs)]
+    /// The lower end of z.
     #[serde(rename = "-z")]
     LowerZ,
-    #[allow(missing_docs)]
+    /// The upper end of z.
     #[serde(rename = "+z")]
     UpperZ,
 }
@@ -108,7 +108,7 @@ impl Side {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Liquid {
-    /// Where the liquid is, such as { box = { from = [0, 0], to = [1, 1] } }.
+    /// Where the liquid is, such as `{ box = { from = [0, 0], to = [1, 1] } }`.
     pub shape: Shape,
     /// Its velocity at the start in m/s, one number for each dimension; at rest if left out.
     pub velocity: Option<Vec<f64>>,
@@ -123,7 +123,7 @@ pub struct Liquid {
 pub struct Source {
     /// The name in messages and results.
     pub name: Option<String>,
-    /// Where liquid comes in, such as { sphere = { centre = [0.5, 0.5], radius = 0.1 } }.
+    /// Where liquid comes in, such as `{ sphere = { centre = [0.5, 0.5], radius = 0.1 } }`.
     pub shape: Shape,
     /// The velocity that the liquid comes in with, in m/s, one number for each dimension.
     pub velocity: Vec<f64>,
@@ -142,7 +142,7 @@ pub struct Source {
 pub struct Sink {
     /// The name in messages and results.
     pub name: Option<String>,
-    /// Where liquid is removed, such as { box = { from = [0, 0], to = [0.1, 0.1] } }.
+    /// Where liquid is removed, such as `{ box = { from = [0, 0], to = [0.1, 0.1] } }`.
     pub shape: Shape,
     /// When it starts, in seconds from the start of the simulation.
     #[serde(default)]
@@ -159,7 +159,7 @@ pub struct Sink {
 pub struct Solid {
     /// The name in messages and results.
     pub name: Option<String>,
-    /// What the solid fills, such as { box = { from = [0, 0], to = [0.1, 0.5] } }.
+    /// What the solid fills, such as `{ box = { from = [0, 0], to = [0.1, 0.5] } }`.
     pub shape: Shape,
     /// How it moves; it rests if left out.
     pub motion: Option<Motion>,
@@ -175,7 +175,7 @@ pub struct Motion {
     /// The axis that the solid turns about, by the right-hand rule; z if left out. Only in 3D.
     #[schemars(length(min = 3, max = 3))]
     pub axis: Option<Vec<f64>>,
-    /// Poses at increasing times, such as [{ time = 0 }, { time = 1, degrees = 90 }].
+    /// Poses at increasing times, such as `[{ time = 0 }, { time = 1, degrees = 90 }]`.
     pub keyframes: Vec<Keyframe>,
     /// How the solid gets from one keyframe to the next.
     #[serde(default)]
@@ -231,7 +231,7 @@ pub enum Probe {
     Height {
         /// The name in the results.
         name: String,
-        /// Where the vertical line is: [x] in 2D, [x, z] in 3D.
+        /// Where the vertical line is: `[x]` in 2D, `[x, z]` in 3D.
         #[schemars(length(min = 1, max = 2))]
         at: Vec<f64>,
     },
@@ -248,7 +248,7 @@ pub enum Probe {
     Front {
         /// The name in the results.
         name: String,
-        /// The direction, such as "+x".
+        /// The direction, such as `"+x"`.
         direction: Side,
     },
 }

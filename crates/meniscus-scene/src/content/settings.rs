@@ -52,7 +52,7 @@ pub struct Particles {
     /// How velocities go between particles and grid.
     pub transfer: TransferScheme,
     /// How much of FLIP is mixed with PIC, from 0 (PIC, very damped) to 1 (FLIP, noisy); only with
-    /// transfer = "flip", where 0.97 is usual.
+    /// `transfer = "flip"`, where 0.97 is usual.
     #[schemars(range(min = 0, max = 1))]
     pub flip_blend: Option<f64>,
     /// The fewest particles in a cell inside the liquid; 4 in 3D and 2 in 2D if left out.
@@ -70,7 +70,7 @@ pub enum TransferScheme {
     /// Affine particles: calm, and keeps angular momentum.
     #[default]
     Apic,
-    /// FLIP mixed with PIC by flip_blend: livelier, and noisier.
+    /// FLIP mixed with PIC by `flip_blend`: livelier, and noisier.
     Flip,
 }
 
@@ -119,7 +119,7 @@ pub struct Render {
     /// The height of a picture in pixels.
     #[schemars(range(min = 16, max = 8192))]
     pub height: u32,
-    /// Where the camera is, such as { from = [2, 1, 3], to = [0.5, 0.3, 0.5] }; the renderer frames the domain
+    /// Where the camera is, such as `{ from = [2, 1, 3], to = [0.5, 0.3, 0.5] }`; the renderer frames the domain
     /// if left out. Only in 3D.
     pub camera: Option<Camera>,
     /// What the colours of a 2D picture show.

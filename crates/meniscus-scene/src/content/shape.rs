@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// An axis-aligned box: { box = { from = [0, 0, 0], to = [1, 1, 1] } }.
+    /// An axis-aligned box: `{ box = { from = [0, 0, 0], to = [1, 1, 1] } }`.
     Box(BoxShape),
-    /// A ball, in 2D a disc: { sphere = { centre = [0, 0, 0], radius = 1 } }.
+    /// A ball, in 2D a disc: `{ sphere = { centre = [0, 0, 0], radius = 1 } }`.
     Sphere(Sphere),
-    /// A cylinder with flat ends, in 2D a rectangle: { cylinder = { from = [0, 0, 0], to = [0, 1, 0], radius = 0.2 } }.
+    /// A cylinder with flat ends, in 2D a rectangle: `{ cylinder = { from = [0, 0, 0], to = [0, 1, 0], radius = 0.2 } }`.
     Cylinder(Cylinder),
-    /// A cylinder with round ends: { capsule = { from = [0, 0, 0], to = [0, 1, 0], radius = 0.2 } }.
+    /// A cylinder with round ends: `{ capsule = { from = [0, 0, 0], to = [0, 1, 0], radius = 0.2 } }`.
     Capsule(Capsule),
-    /// Everything behind a plane: { half_space = { point = [0, 0.5, 0], normal = [0, 1, 0] } } is all below y = 0.5.
+    /// Everything behind a plane: `{ half_space = { point = [0, 0.5, 0], normal = [0, 1, 0] } }` is all below y = 0.5.
     HalfSpace(HalfSpace),
-    /// The inside of a closed triangle mesh, only in 3D: { mesh = { file = "bunny.obj" } }.
+    /// The inside of a closed triangle mesh, only in 3D: `{ mesh = { file = "bunny.obj" } }`.
     Mesh(MeshShape),
-    /// What lies in at least one of a list of shapes: { union = [ ... ] }.
+    /// What lies in at least one of a list of shapes: `{ union = [ ... ] }`.
     Union(Vec<Shape>),
-    /// What lies in all of a list of shapes: { intersection = [ ... ] }.
+    /// What lies in all of a list of shapes: `{ intersection = [ ... ] }`.
     Intersection(Vec<Shape>),
-    /// The first of a list of shapes without the others: { difference = [first, ... ] }.
+    /// The first of a list of shapes without the others: `{ difference = [first, ... ] }`.
     Difference(Vec<Shape>),
-    /// All of space but a shape, so a container from its inside: { complement = { sphere = ... } }.
+    /// All of space but a shape, so a container from its inside: `{ complement = { sphere = ... } }`.
     Complement(Box<Shape>),
-    /// A shape turned and then moved: { transform = { shape = ..., degrees = 30, translate = [0.1, 0, 0] } }.
+    /// A shape turned and then moved: `{ transform = { shape = ..., degrees = 30, translate = [0.1, 0, 0] } }`.
     Transform(Transform),
-    /// A layer about the surface of a shape: { shell = { shape = ..., thickness = 0.05 } }.
+    /// A layer about the surface of a shape: `{ shell = { shape = ..., thickness = 0.05 } }`.
     Shell(Shell),
 }
 
@@ -87,7 +87,7 @@ pub struct Capsule {
 pub struct HalfSpace {
     /// A point of the plane, one number for each dimension.
     pub point: Vec<f64>,
-    /// The direction out of the shape, of any length, one number for each dimension; [0, 1, 0] keeps what is below.
+    /// The direction out of the shape, of any length, one number for each dimension; `[0, 1, 0]` keeps what is below.
     pub normal: Vec<f64>,
 }
 

@@ -116,18 +116,14 @@ impl Step {
 fn steps(source: usize, path: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut start = 0;
-    for part in path.split('.') {
-        let mut from = start;
-        for (index, piece) in part.split('[').enumerate() {
-            let text = if index == 0 { piece.trim() } else { piece.trim().trim_end_matches(']').trim() };
-            let place = Place { source, span: from..from + piece.len() };
-            // `[0]` at the start of a path has nothing before it.
-            if !(index == 0 && text.is_empty() && part.contains('[') && start == 0) || index > 0 {
-                steps.push(Step { text: text.trim_matches('"').to_owned(), place });
-            }
-            from += piece.len() + 1;
-        }
-        start += part.len() + 1;
+    for piece in path.split(['.', '[']) {
+        let text = piece.trim().trim_end_matches(']').trim();
+        let at = start + piece.len() - piece.trim_start().len();
+        steps.push(Step {
+            text: text.trim_matches('"').to_owned(),
+            place: Place { source, span: at..at + text.len() },
+        });
+        start += piece.len() + 1;
     }
     steps
 }

@@ -58,7 +58,7 @@ fn explain(what: &str, found: &str) -> (String, String, String) {
             "write shapes with fewer levels; `union` and `intersection` take any number of shapes in one list".into(),
         ),
         _ if problem.contains("string") => (
-            format!("a string is broken: {problem}"),
+            "a string has no end, or a character that it may not have".into(),
             label,
             "put strings in double quotes on one line, as in \"text\", and write \\\\ for a backslash".into(),
         ),

@@ -112,7 +112,12 @@ impl<const D: usize> Face<D> {
     fn edges(&self) -> [usize; 4] {
         let [p, q] = self.axes;
         let highest = self.lowest | 1 << p | 1 << q;
-        [edge_at::<D>(p, self.lowest), edge_at::<D>(p, highest), edge_at::<D>(q, self.lowest), edge_at::<D>(q, highest)]
+        [
+            edge_at::<D>(p, self.lowest),
+            edge_at::<D>(p, highest),
+            edge_at::<D>(q, self.lowest),
+            edge_at::<D>(q, highest),
+        ]
     }
 
     fn is_crossed_twice(&self, configuration: usize, patches: &Patches) -> bool {
@@ -195,7 +200,8 @@ mod tests {
         let mut doubles = 0;
         for configuration in 0..=255u8 {
             let c = usize::from(configuration);
-            let twice = |patches: &Patches| Face::<3>::all().filter(|f| f.is_crossed_twice(c, patches)).count();
+            let twice =
+                |patches: &Patches| Face::<3>::all().filter(|f| f.is_crossed_twice(c, patches)).count();
             if table.double_face(configuration).is_some() {
                 doubles += 1;
                 let choices = Face::<3>::all().filter(|f| f.edges().iter().all(|&e| is_crossed::<3>(c, e)));

@@ -101,7 +101,8 @@ fn a_sphere_has_its_volume_its_normals_and_well_shaped_triangles() {
             assert!(dot(out, *n) / r > 0.998, "{}", dot(out, *n) / r);
         }
         // The height over the longest side, 0.87 of it in an equilateral triangle.
-        let mut shapes: Vec<f32> = mesh.triangles.iter().map(|t| 2.0 * area(&mesh, t) / longest_squared(&mesh, t)).collect();
+        let mut shapes: Vec<f32> =
+            mesh.triangles.iter().map(|t| 2.0 * area(&mesh, t) / longest_squared(&mesh, t)).collect();
         shapes.sort_by(f32::total_cmp);
         let thin = shapes.partition_point(|&shape| shape < 0.2);
         assert!(shapes[0] > 0.03 && thin * 100 < shapes.len(), "{} thin triangles, {}", thin, shapes[0]);

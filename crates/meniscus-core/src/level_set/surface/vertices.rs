@@ -55,13 +55,17 @@ impl<const D: usize> DualVertices<D> {
                 phi.blocks().find(std::array::from_fn(|a| coord[a].wrapping_sub(k >> a & 1))).is_some()
             })
         });
+        let signs: Vec<Signs> = phi.values().par_chunks_exact(block_len::<D>()).map(Signs::of).collect();
         let cubes: Vec<_> = (0..blocks.len())
             .into_par_iter()
             .map_init(
                 || vec![0.0; TILE_EDGE.pow(D as u32)],
                 |tile, block| {
-                    load(phi, &blocks, block, tile);
-                    BlockCubes::new(&table, tile, blocks.coord(block), blocks.cells())
+                    let coord = blocks.coord(block);
+                    may_cross(phi, &signs, coord).then(|| {
+                        load(phi, &blocks, block, tile);
+                        BlockCubes::new(&table, tile, coord, blocks.cells())
+                    })?
                 },
             )
             .collect();
@@ -112,6 +116,40 @@ impl<const D: usize> DualVertices<D> {
     }
 }
 
+/// Which signs the samples of a block have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Signs {
+    Air,
+    Liquid,
+    Both,
+}
+
+impl Signs {
+    fn of(values: &[f32]) -> Self {
+        let liquid = values.iter().filter(|&&value| value < 0.0).count();
+        match liquid {
+            0 => Self::Air,
+            all if all == values.len() => Self::Liquid,
+            _ => Self::Both,
+        }
+    }
+}
+
+/// Whether the surface may pass through a block of cubes. Their corners are samples of this block and of those
+/// one below.
+fn may_cross<const D: usize>(phi: &Field<f32, D>, signs: &[Signs], coord: [usize; D]) -> bool {
+    let cells = phi.blocks().cells();
+    let sources = (0..1usize << D).map(|k| {
+        let source = phi.blocks().find(std::array::from_fn(|a| coord[a].wrapping_sub(k >> a & 1)));
+        source.map_or(Signs::Air, |block| signs[block])
+    });
+    // Samples past the end of the domain are air, whatever is stored.
+    let is_at_end = (0..D).any(|a| (coord[a] + 1) * BLOCK_EDGE > cells[a]);
+    let end = is_at_end.then_some(Signs::Air);
+    let mut first = None;
+    sources.chain(end).any(|signs| signs == Signs::Both || *first.get_or_insert(signs) != signs)
+}
+
 /// Copies the samples around a block of cubes; what is inactive, outside the domain or no number is air.
 fn load<const D: usize>(phi: &Field<f32, D>, blocks: &Blocks<D>, block: usize, tile: &mut [f32]) {
     let air = if phi.background() > 0.0 { phi.background().min(FARTHEST) } else { 1.0 };
@@ -127,8 +165,7 @@ fn load<const D: usize>(phi: &Field<f32, D>, blocks: &Blocks<D>, block: usize, t
         });
     }
     let cells = blocks.cells();
-    let is_inner = (0..D)
-        .all(|a| coord[a] > 0 && (coord[a] + 1) * BLOCK_EDGE + HALO <= cells[a]);
+    let is_inner = (0..D).all(|a| coord[a] > 0 && (coord[a] + 1) * BLOCK_EDGE + HALO <= cells[a]);
     if !is_inner {
         for (index, value) in tile.iter_mut().enumerate() {
             let outside = (0..D).any(|a| {

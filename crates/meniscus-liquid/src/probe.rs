@@ -1,0 +1,121 @@
+//! Measurements at places.
+
+use meniscus_core::grid::{Slot, block_len};
+use meniscus_core::interpolate::{interpolate, interpolate_faces};
+
+use crate::params::Params;
+use crate::state::State;
+use crate::step::Workspace;
+
+/// The pressure at a point, in Pa: linear between cell centres, 0 outside the liquid.
+pub fn pressure<const D: usize>(state: &State<D>, params: &Params<D>, at: [f64; D]) -> f64 {
+    let x = params.grid.to_cells(at).map(|x| x - 0.5);
+    let base = x.map(|x| x.floor());
+    let mut sum = 0.0;
+    for k in 0..1 << D {
+        let (mut weight, mut cell) = (1.0, [0; D]);
+        for a in 0..D {
+            let upper = k >> a & 1;
+            let fraction = x[a] - base[a];
+            weight *= if upper == 1 { fraction } else { 1.0 - fraction };
+            cell[a] = (base[a] as i64 + upper as i64).clamp(0, params.grid.cells[a] as i64 - 1);
+        }
+        sum += weight * state.pressure.get(cell);
+    }
+    sum
+}
+
+/// The velocity at a point, in m/s; beyond the liquid that of the liquid nearby.
+pub fn velocity<const D: usize>(state: &State<D>, params: &Params<D>, at: [f64; D]) -> [f64; D] {
+    interpolate_faces(&state.velocity, params.grid.to_cells(at).map(|x| x as f32)).map(f64::from)
+}
+
+/// The height of the highest surface on the vertical line through a point, above the floor of the domain,
+/// in m; 0 where there is no liquid on the line.
+pub fn height<const D: usize>(state: &State<D>, params: &Params<D>, at: [f64; D]) -> f64 {
+    let mut x = params.grid.to_cells(at).map(|x| x as f32);
+    let top = params.grid.cells[1];
+    let mut level = |y: f32| {
+        x[1] = y;
+        interpolate(&state.level_set, x)
+    };
+    let mut above = level(top as f32 - 0.5);
+    if above < 0.0 {
+        return top as f64 * params.grid.dx;
+    }
+    for y in (0..top - 1).rev() {
+        let here = level(y as f32 + 0.5);
+        if here < 0.0 {
+            let part = here / (here - above);
+            return f64::from(y as f32 + 0.5 + part) * params.grid.dx;
+        }
+        above = here;
+    }
+    // Liquid below the lowest cell centre.
+    f64::from((0.5 - above).max(0.0)) * params.grid.dx
+}
+
+/// The flow of liquid through a rectangle normal to `axis`, between its lower and upper corner, in its positive
+/// direction, in m³/s (2D: m²/s).
+pub fn flux<const D: usize>(
+    state: &State<D>,
+    params: &Params<D>,
+    workspace: &Workspace<D>,
+    axis: usize,
+    [from, to]: [[f64; D]; 2],
+) -> f64 {
+    let (lower, upper) = (params.grid.to_cells(from), params.grid.to_cells(to));
+    let plane = lower[axis].round() as i64;
+    let mut first = lower.map(|x| x.floor() as i64);
+    let mut end = upper.map(|x| x.ceil() as i64);
+    (first[axis], end[axis]) = (plane, plane + 1);
+    let counts: [i64; D] = std::array::from_fn(|a| (end[a] - first[a]).max(0));
+    let mut sum = 0.0;
+    for index in 0..counts.iter().product() {
+        let mut rest: i64 = index;
+        let cell: [i64; D] = std::array::from_fn(|a| {
+            let c = rest % counts[a];
+            rest /= counts[a];
+            first[a] + c
+        });
+        let covered = (0..D).filter(|&a| a != axis).map(|a| {
+            let c = cell[a] as f64;
+            ((c + 1.0).min(upper[a]) - c.max(lower[a])).max(0.0)
+        });
+        let centre = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
+        // Wet as far as the distance to the surface says, over the width of a face.
+        let wet = f64::from((0.5 - interpolate(&state.level_set, centre)).clamp(0.0, 1.0));
+        let open = workspace.walls().map_or(1.0, |walls| f64::from(walls.open.get(axis, cell)));
+        sum += covered.product::<f64>() * wet * open * f64::from(state.velocity.get(axis, cell));
+    }
+    sum * params.grid.dx.powi(D as i32 - 1)
+}
+
+/// The farthest coordinate of the liquid along an axis, smallest (`end` 0) or largest (`end` 1), in m; `None`
+/// if there is no liquid.
+pub fn front<const D: usize>(state: &State<D>, params: &Params<D>, axis: usize, end: usize) -> Option<f64> {
+    let phi = &state.level_set;
+    let blocks = phi.blocks();
+    let sign = 2.0 * end as f64 - 1.0;
+    let mut farthest: Option<f64> = None;
+    for block in 0..blocks.len() {
+        for local in 0..block_len::<D>() {
+            let slot = Slot { block, local };
+            let cell = blocks.cell(slot);
+            let here = f64::from(phi[slot]);
+            if here >= 0.0 || (0..D).any(|a| cell[a] >= blocks.cells()[a]) {
+                continue;
+            }
+            let mut next = cell.map(|c| c as i64);
+            next[axis] += if end == 1 { 1 } else { -1 };
+            let at_wall = next[axis] < 0 || next[axis] >= blocks.cells()[axis] as i64;
+            let beyond = f64::from(phi.get(next));
+            let reach = if at_wall { (-here).min(0.5) } else if beyond > 0.0 { here / (here - beyond) } else { 1.0 };
+            let x = cell[axis] as f64 + 0.5 + sign * reach;
+            if farthest.is_none_or(|f| sign * x > sign * f) {
+                farthest = Some(x);
+            }
+        }
+    }
+    farthest.map(|x| params.grid.origin[axis] + x * params.grid.dx)
+}

@@ -1,0 +1,48 @@
+//! Particles that the grid does not resolve: they fly on their own.
+
+use meniscus_core::interpolate::interpolate;
+use meniscus_core::particles::{BlockRanges, Particles};
+use rayon::prelude::*;
+
+use crate::state::State;
+
+/// The particles outside the liquid's surface. No cell around them is solved for: what velocity the grid
+/// has there is that of the liquid nearby, which is not theirs.
+pub struct Spray<const D: usize> {
+    /// Index, position and velocity.
+    particles: Vec<(usize, [f32; D], [f32; D])>,
+}
+
+impl<const D: usize> Spray<D> {
+    /// Finds the spray among sorted particles.
+    pub fn find(state: &State<D>, ranges: &BlockRanges<D>) -> Self {
+        let State { level_set, particles, .. } = state;
+        let of_block = |block: usize| -> Vec<(usize, [f32; D], [f32; D])> {
+            if ranges.range(block).is_empty() || level_set.block(block).iter().all(|&v| v < -1.0) {
+                return Vec::new();
+            }
+            let outside = |&k: &usize| interpolate(level_set, particles.position[k]) > 0.0;
+            let found = ranges.range(block).filter(outside);
+            found.map(|k| (k, particles.position[k], particles.velocity[k])).collect()
+        };
+        let found: Vec<_> = (0..ranges.blocks().len()).into_par_iter().map(of_block).collect();
+        Self { particles: found.concat() }
+    }
+
+    /// Moves the spray from where it was found, by its own velocity.
+    pub fn fly(&self, particles: &mut Particles<D>, dt_in_cells: f32) {
+        for (k, x, v) in &self.particles {
+            particles.position[*k] = std::array::from_fn(|a| x[a] + dt_in_cells * v[a]);
+        }
+    }
+
+    /// Gives the spray the velocity that it was found with and what gravity adds.
+    pub fn fall(&self, particles: &mut Particles<D>, change: [f32; D]) {
+        for (k, _, v) in &self.particles {
+            particles.velocity[*k] = std::array::from_fn(|a| v[a] + change[a]);
+            if let Some(affine) = &mut particles.affine {
+                affine[*k] = [[0.0; D]; D];
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Pictures of a run.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+
+use meniscus_io::{CacheError, Frame, WriteError, read_frame, write_atomically};
+use meniscus_render::{
+    Camera, GifWriter, LiquidColour, Picture, PictureError, Style2, Style3, View, encode_png, render_2d, render_3d,
+};
+use meniscus_scene::{RenderSettings, Setup, Show};
+
+use crate::folder::{Folder, FolderError, scene_of};
+use crate::simulation::posed_solids;
+
+/// Which pictures to make.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PictureOptions {
+    /// The one frame to draw; all of them, and an animation, if none is given.
+    pub frame: Option<u32>,
+    /// Another size than the scene's, in pixels.
+    pub size: Option<[u32; 2]>,
+}
+
+/// Why pictures cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PicturesError {
+    /// The folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// A frame cannot be read.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// A picture cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// The animation cannot be made.
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+    /// The run has no such frame.
+    #[error("the run has no frame {frame}; it has {first} to {last}")]
+    NoSuchFrame {
+        /// The frame.
+        frame: u32,
+        /// The first there is.
+        first: u32,
+        /// The last there is.
+        last: u32,
+    },
+}
+
+/// The pictures that were made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pictures {
+    /// One a frame.
+    pub stills: Vec<PathBuf>,
+    /// All of them as an animation, if all frames were drawn.
+    pub gif: Option<PathBuf>,
+    /// Frames a second.
+    pub fps: f64,
+}
+
+/// Draws the frames of a run into its folder `pictures`; `progress` hears how many of how many are done.
+///
+/// # Errors
+/// If the folder holds no run, or a file cannot be read or written.
+pub fn draw(
+    folder: &Folder,
+    options: &PictureOptions,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Pictures, PicturesError> {
+    let (folder, manifest) = Folder::open(folder.root())?;
+    let scene = scene_of(&folder, &manifest)?;
+    match scene.dimension() {
+        2 => draw_in(&folder, &scene.setup::<2>(), options, progress, draw_2d),
+        _ => draw_in(&folder, &scene.setup::<3>(), options, progress, draw_3d),
+    }
+}
+
+fn draw_in<const D: usize>(
+    folder: &Folder,
+    setup: &Setup<D>,
+    options: &PictureOptions,
+    progress: &mut dyn FnMut(usize, usize),
+    draw: fn(&Frame<D>, &Setup<D>, &RenderSettings, f64) -> Picture,
+) -> Result<Pictures, PicturesError> {
+    let frames = chosen_frames(folder, options.frame)?;
+    let mut settings = setup.render;
+    if let Some([width, height]) = options.size {
+        (settings.width, settings.height) = (width, height);
+    }
+    let fastest = fastest_speed(folder);
+    let fps = setup.time.fps;
+    let mut gif = match options.frame {
+        Some(_) => None,
+        None => Some(GifWriter::new(Vec::new(), [settings.width as usize, settings.height as usize], fps)?),
+    };
+    let directory = folder.root().join("pictures");
+    fs::create_dir_all(&directory).map_err(|source| FolderError::Io { path: directory, source })?;
+    let mut stills = Vec::new();
+    for (done, &frame) in frames.iter().enumerate() {
+        progress(done, frames.len());
+        let picture = draw(&read_frame::<D>(folder.frame(frame))?, setup, &settings, fastest);
+        let path = folder.made_of("pictures", frame, "png");
+        write_atomically(&path, &encode_png(&picture))?;
+        if let Some(gif) = &mut gif {
+            gif.add(&picture)?;
+        }
+        stills.push(path);
+    }
+    progress(frames.len(), frames.len());
+    let gif = match gif {
+        Some(gif) => {
+            let path = folder.made_of_all("pictures", "gif");
+            write_atomically(&path, &gif.finish()?)?;
+            Some(path)
+        }
+        None => None,
+    };
+    Ok(Pictures { stills, gif, fps })
+}
+
+pub(crate) fn chosen_frames(folder: &Folder, one: Option<u32>) -> Result<Vec<u32>, PicturesError> {
+    let frames = folder.frames()?;
+    match one {
+        None => Ok(frames),
+        Some(frame) if frames.contains(&frame) => Ok(vec![frame]),
+        Some(frame) => {
+            let (first, last) = (frames[0], frames[frames.len() - 1]);
+            Err(PicturesError::NoSuchFrame { frame, first, last })
+        }
+    }
+}
+
+/// The greatest speed of the run, for the scale of the colours: the same for all pictures.
+fn fastest_speed(folder: &Folder) -> f64 {
+    let Ok(file) = fs::File::open(folder.stats()) else { return 1.0 };
+    let lines = BufReader::new(file).lines().map_while(Result::ok);
+    let speeds = lines.filter_map(|line| {
+        serde_json::from_str::<serde_json::Value>(&line).ok()?.get("max_speed")?.as_f64()
+    });
+    let fastest = speeds.fold(0.0, f64::max);
+    if fastest > 0.0 { fastest } else { 1.0 }
+}
+
+fn draw_2d(frame: &Frame<2>, setup: &Setup<2>, settings: &RenderSettings, fastest: f64) -> Picture {
+    let solids = posed_solids(setup, &frame.solids);
+    let style = Style2 {
+        width: settings.width as usize,
+        height: settings.height as usize,
+        liquid: match settings.show {
+            Show::Speed => LiquidColour::Speed { max_speed: fastest },
+            Show::Liquid => LiquidColour::Plain,
+        },
+        streamlines: settings.streamlines,
+        time: Some(frame.time),
+        ..Style2::default()
+    };
+    render_2d(&view(frame, setup, &solids), &style)
+}
+
+fn draw_3d(frame: &Frame<3>, setup: &Setup<3>, settings: &RenderSettings, _fastest: f64) -> Picture {
+    let solids = posed_solids(setup, &frame.solids);
+    let camera = settings.camera.map(|c| Camera { from: c.from, to: c.to, fov_degrees: c.fov_degrees });
+    let style = Style3 {
+        width: settings.width as usize,
+        height: settings.height as usize,
+        camera,
+        ..Style3::default()
+    };
+    render_3d(&view(frame, setup, &solids), &style)
+}
+
+fn view<'a, const D: usize>(
+    frame: &'a Frame<D>,
+    setup: &Setup<D>,
+    solids: &'a [meniscus_core::shape::Shape<D>],
+) -> View<'a, D> {
+    View { grid: &frame.grid, level_set: &frame.level_set, velocity: &frame.velocity, solids, open: setup.open }
+}

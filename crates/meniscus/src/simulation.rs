@@ -1,0 +1,382 @@
+//! A scene that runs.
+
+use std::collections::BTreeMap;
+
+use meniscus_core::grid::Grid;
+use meniscus_core::shape::{RigidTransform, Shape};
+use meniscus_io::{Frame, FrameParticles};
+use meniscus_linalg::SolveParams;
+use meniscus_liquid::projection::ProjectionError;
+use meniscus_liquid::{
+    Body, Params, Solid, Source, State, StepInfo, Surroundings, Transfer, Workspace, max_time_step, probe,
+    solid_travel, step,
+};
+use meniscus_scene::{ProbeKind, Scene, Setup};
+use serde::{Deserialize, Serialize};
+
+use crate::stats::{CellCounts, ProbeValue, SolveStats, Stats};
+
+/// Where a solid is at a time, in seconds: the transform of its shape in the scene.
+pub type MotionFn<const D: usize> = Box<dyn Fn(f64) -> RigidTransform<D> + Send + Sync>;
+
+/// Why a simulation cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulationError {
+    /// The pressure could not be solved for.
+    #[error("the pressure solve failed in frame {frame}, at {time:.6} s")]
+    Projection {
+        /// The frame.
+        frame: u32,
+        /// The simulated time, in s.
+        time: f64,
+        /// Why.
+        source: ProjectionError,
+    },
+    /// A name that no solid of the scene has.
+    #[error("the scene has no solid named \"{name}\"; it has {}", known.join(", "))]
+    NoSuchSolid {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+}
+
+/// A simulation between two substeps, as a checkpoint keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint<const D: usize> {
+    /// Frames that are complete.
+    pub frames_done: u32,
+    /// Substeps taken of the next frame.
+    pub substeps_of_frame: u32,
+    /// The liquid.
+    pub state: State<D>,
+}
+
+/// A scene that runs, in `D` dimensions. See the [crate](crate) for an example.
+pub struct Simulation<const D: usize> {
+    setup: Setup<D>,
+    params: Params<D>,
+    motions: Vec<Option<MotionFn<D>>>,
+    frames_done: u32,
+    substeps_of_frame: u32,
+    state: State<D>,
+    workspace: Workspace<D>,
+    domain_cells: usize,
+}
+
+impl<const D: usize> Simulation<D> {
+    /// A scene at its beginning.
+    ///
+    /// # Panics
+    /// If the scene has another dimension.
+    pub fn new(scene: &Scene) -> Self {
+        let setup = scene.setup::<D>();
+        let params = params_of(&setup);
+        let bodies: Vec<Body<D>> =
+            setup.liquids.iter().map(|l| Body { shape: l.shape.clone(), velocity: l.velocity }).collect();
+        Self::with(setup, params.clone(), |surroundings| State::new(&params, &bodies, surroundings))
+    }
+
+    /// A scene where a checkpoint left it.
+    ///
+    /// # Panics
+    /// If the scene has another dimension.
+    pub fn resume(scene: &Scene, checkpoint: Checkpoint<D>) -> Self {
+        let setup = scene.setup::<D>();
+        let params = params_of(&setup);
+        let Checkpoint { frames_done, substeps_of_frame, state } = checkpoint;
+        let mut simulation = Self::with(setup, params, |_| state);
+        (simulation.frames_done, simulation.substeps_of_frame) = (frames_done, substeps_of_frame);
+        simulation
+    }
+
+    fn with(setup: Setup<D>, params: Params<D>, state: impl FnOnce(&Surroundings<D>) -> State<D>) -> Self {
+        let motions: Vec<Option<MotionFn<D>>> = setup
+            .solids
+            .iter()
+            .map(|solid| {
+                solid.motion.clone().map(|motion| Box::new(move |time| motion.pose(time)) as MotionFn<D>)
+            })
+            .collect();
+        let surroundings = surroundings_of(&setup, &motions, [0.0; 2]);
+        let state = state(&surroundings);
+        let domain_cells = params.grid.cells.iter().product();
+        Self {
+            setup,
+            params,
+            motions,
+            frames_done: 0,
+            substeps_of_frame: 0,
+            state,
+            workspace: Workspace::default(),
+            domain_cells,
+        }
+    }
+
+    /// What a checkpoint must hold.
+    pub fn checkpoint(&self) -> Checkpoint<D> {
+        let (frames_done, substeps_of_frame) = (self.frames_done, self.substeps_of_frame);
+        Checkpoint { frames_done, substeps_of_frame, state: self.state.clone() }
+    }
+
+    /// Frames that are complete.
+    pub fn frames_done(&self) -> u32 {
+        self.frames_done
+    }
+
+    /// The simulated time, in s.
+    pub fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    /// Where the cells lie.
+    pub fn grid(&self) -> &Grid<D> {
+        &self.params.grid
+    }
+
+    /// The liquid: particles, level set, velocity, pressure.
+    pub fn state(&self) -> &State<D> {
+        &self.state
+    }
+
+    /// Moves a solid otherwise from now on. `motion` gives the transform of the solid's shape at a time in
+    /// seconds; it should agree with where the solid is now, or the liquid feels the jump.
+    ///
+    /// # Errors
+    /// If no solid has the name.
+    pub fn set_motion(
+        &mut self,
+        solid: &str,
+        motion: impl Fn(f64) -> RigidTransform<D> + Send + Sync + 'static,
+    ) -> Result<(), SimulationError> {
+        let found = self.setup.solids.iter().position(|s| s.name == solid);
+        let index = found.ok_or_else(|| SimulationError::NoSuchSolid {
+            name: solid.into(),
+            known: self.setup.solids.iter().map(|s| s.name.clone()).collect(),
+        })?;
+        self.motions[index] = Some(Box::new(motion));
+        Ok(())
+    }
+
+    /// Advances to the end of the next frame; gives what its substeps measured.
+    ///
+    /// # Errors
+    /// If the pressure cannot be solved for.
+    pub fn advance_frame(&mut self) -> Result<Vec<Stats>, SimulationError> {
+        let frame = self.frames_done;
+        let mut stats = Vec::new();
+        while self.frames_done == frame {
+            stats.push(self.advance_substep()?);
+        }
+        Ok(stats)
+    }
+
+    /// Takes one substep towards the end of the next frame.
+    ///
+    /// # Errors
+    /// If the pressure cannot be solved for.
+    pub fn advance_substep(&mut self) -> Result<Stats, SimulationError> {
+        let started = std::time::Instant::now();
+        let frame = self.frames_done + 1;
+        let (dt, last, mut warnings) = self.next_time_step();
+        let time = self.state.time;
+        let surroundings = surroundings_of(&self.setup, &self.motions, [time, time + dt]);
+        let info = step(&mut self.state, &self.params, &surroundings, dt, &mut self.workspace)
+            .map_err(|source| SimulationError::Projection { frame, time, source })?;
+        self.substeps_of_frame += 1;
+        let substep = self.substeps_of_frame;
+        if last {
+            // Exactly, so that rounding does not add up over frames.
+            self.state.time = f64::from(frame) / self.setup.time.fps;
+            (self.frames_done, self.substeps_of_frame) = (frame, 0);
+        }
+        warnings.extend(step_warnings(&info));
+        Ok(self.stats(frame, substep, dt, &info, warnings, started.elapsed().as_secs_f64()))
+    }
+
+    /// The next time step, and whether it ends the frame.
+    fn next_time_step(&self) -> (f64, bool, Vec<String>) {
+        let time = &self.setup.time;
+        let end = f64::from(self.frames_done + 1) / time.fps;
+        let left = end - self.state.time;
+        let mut most = max_time_step(&self.state, &self.params);
+        // A solid may not move farther than the liquid.
+        for _ in 0..8 {
+            let dt = left.min(most);
+            let moved = surroundings_of(&self.setup, &self.motions, [self.state.time, self.state.time + dt]);
+            let travel = moved.solids.iter().map(solid_travel).fold(0.0, f64::max);
+            let allowed = self.params.cfl * self.params.grid.dx;
+            if travel <= 1.001 * allowed {
+                break;
+            }
+            most = dt * allowed / travel;
+        }
+        let wanted = (left / most - 1e-9).ceil().max(1.0);
+        let allowed = f64::from(time.max_substeps.saturating_sub(self.substeps_of_frame).max(1));
+        let mut warnings = Vec::new();
+        if wanted > allowed {
+            warnings.push(format!(
+                "the frame needs {wanted} more substeps, but time.max_substeps = {} leaves {allowed}: the liquid moves \
+                 up to {:.1} cells in one; raise time.max_substeps",
+                time.max_substeps,
+                self.params.cfl * wanted / allowed,
+            ));
+        }
+        let count = wanted.min(allowed);
+        (left / count, count == 1.0, warnings)
+    }
+
+    fn stats(
+        &self,
+        frame: u32,
+        substep: u32,
+        dt: f64,
+        info: &StepInfo,
+        warnings: Vec<String>,
+        seconds: f64,
+    ) -> Stats {
+        let state = &self.state;
+        let stages: BTreeMap<String, f64> = info.stages.iter().map(|&(n, s)| (n.to_string(), s)).collect();
+        let solid = info.solid_cells;
+        Stats {
+            frame,
+            substep,
+            time: state.time,
+            dt,
+            cells: CellCounts {
+                liquid: info.liquid_cells,
+                air: self.domain_cells.saturating_sub(info.liquid_cells + solid),
+                solid,
+            },
+            particles: state.particles.len(),
+            liquid_volume: state.volume,
+            liquid_volume_target: state.volume_target,
+            kinetic_energy: info.kinetic_energy,
+            max_speed: state.max_speed,
+            max_divergence: info.max_divergence,
+            bubbles: Vec::new(),
+            bodies: Vec::new(),
+            probes: self.setup.probes.iter().map(|p| (p.name.clone(), self.measure(&p.kind))).collect(),
+            solve: SolveStats {
+                unknowns: info.liquid_cells,
+                bubbles: 0,
+                regions: 0,
+                iterations: info.solve.iterations,
+                residual: info.solve.relative_residual,
+                seconds: stages.get("projection").copied().unwrap_or(0.0),
+            },
+            stages,
+            seconds,
+            removed_particles: info.collide.lost,
+            drained_particles: info.drained + info.collide.left,
+            poured_volume: info.poured,
+            drained_volume: info.removed,
+            warnings,
+        }
+    }
+
+    fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {
+        let (state, params) = (&self.state, &self.params);
+        match *kind {
+            ProbeKind::Pressure { at } => ProbeValue::Scalar(Some(probe::pressure(state, params, at))),
+            ProbeKind::Velocity { at } => ProbeValue::Vector(probe::velocity(state, params, at).to_vec()),
+            ProbeKind::Height { at } => ProbeValue::Scalar(Some(probe::height(state, params, at))),
+            ProbeKind::Flux { axis, from, to } => {
+                ProbeValue::Scalar(Some(probe::flux(state, params, &self.workspace, axis, [from, to])))
+            }
+            ProbeKind::Front { axis, end } => ProbeValue::Scalar(probe::front(state, params, axis, end)),
+        }
+    }
+
+    /// The solids where they are now, in metres.
+    pub fn solids(&self) -> Vec<Shape<D>> {
+        posed_solids(&self.setup, &self.poses())
+    }
+
+    /// The transforms of the solids' shapes now.
+    pub fn poses(&self) -> Vec<RigidTransform<D>> {
+        self.motions.iter().map(|m| pose_at(m, self.state.time)).collect()
+    }
+
+    /// What the frame cache keeps of this moment.
+    pub fn frame(&self) -> Frame<D> {
+        let particles = &self.state.particles;
+        let kept = || FrameParticles { position: particles.position.clone(), velocity: particles.velocity.clone() };
+        Frame {
+            frame: self.frames_done,
+            time: self.state.time,
+            grid: self.params.grid,
+            level_set: self.state.level_set.clone(),
+            velocity: self.state.velocity.clone(),
+            particles: self.setup.output.particles.then(kept),
+            solids: self.poses(),
+        }
+    }
+}
+
+/// The solids of a scene, moved.
+pub(crate) fn posed_solids<const D: usize>(setup: &Setup<D>, poses: &[RigidTransform<D>]) -> Vec<Shape<D>> {
+    let posed = |(solid, pose): (&meniscus_scene::SolidSetup<D>, &RigidTransform<D>)| {
+        solid.shape.clone().transformed(*pose).expect("a finite pose")
+    };
+    setup.solids.iter().zip(poses).map(posed).collect()
+}
+
+fn pose_at<const D: usize>(motion: &Option<MotionFn<D>>, time: f64) -> RigidTransform<D> {
+    motion.as_ref().map_or(RigidTransform::IDENTITY, |motion| motion(time))
+}
+
+fn surroundings_of<const D: usize>(
+    setup: &Setup<D>,
+    motions: &[Option<MotionFn<D>>],
+    [from, to]: [f64; 2],
+) -> Surroundings<D> {
+    let active = |start: f64, stop: Option<f64>| start <= from && stop.is_none_or(|stop| from < stop);
+    Surroundings {
+        solids: (setup.solids.iter().zip(motions))
+            .map(|(s, m)| Solid { shape: s.shape.clone(), from: pose_at(m, from), to: pose_at(m, to) })
+            .collect(),
+        sources: (setup.sources.iter().filter(|s| active(s.start, s.stop)))
+            .map(|s| Source { shape: s.shape.clone(), velocity: s.velocity })
+            .collect(),
+        sinks: (setup.sinks.iter().filter(|s| active(s.start, s.stop))).map(|s| s.shape.clone()).collect(),
+    }
+}
+
+fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
+    Params {
+        open_sides: setup.open,
+        gravity: setup.gravity,
+        density: setup.density,
+        transfer: match setup.particles.transfer {
+            meniscus_scene::Transfer::Apic => Transfer::Apic,
+            meniscus_scene::Transfer::Flip { blend } => Transfer::Flip { blend: blend as f32 },
+        },
+        particles_per_cell: [setup.particles.min_per_cell as usize, setup.particles.max_per_cell as usize],
+        cfl: setup.time.cfl,
+        solve: SolveParams {
+            tolerance: setup.solver.tolerance,
+            max_iterations: setup.solver.max_iterations as usize,
+        },
+        ..Params::new(setup.grid)
+    }
+}
+
+fn step_warnings(info: &StepInfo) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if info.collide.lost > 0 {
+        warnings.push(format!("{} particles were lost inside solids and removed", info.collide.lost));
+    }
+    for sealed in &info.solve.sealed {
+        if sealed.imbalance > 1e-3 {
+            warnings.push(
+                "a body of liquid without a free surface is squeezed or stretched by solids: it keeps its volume only \
+                 on average"
+                    .to_string(),
+            );
+        }
+    }
+    warnings
+}

@@ -1,0 +1,99 @@
+//! One line of `stats.jsonl`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What one substep measured. Lengths are in metres, times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Stats {
+    /// The frame that the substep is part of, from 1.
+    pub frame: u32,
+    /// The substep within the frame, from 1.
+    pub substep: u32,
+    /// The simulated time at its end.
+    pub time: f64,
+    /// Its length.
+    pub dt: f64,
+    /// Cells of the domain by what they hold.
+    pub cells: CellCounts,
+    /// The number of particles.
+    pub particles: usize,
+    /// The volume of the liquid, in m³ (2D: m²).
+    pub liquid_volume: f64,
+    /// The volume that the liquid should have: the initial one, what was poured in, less what left.
+    pub liquid_volume_target: f64,
+    /// In J (2D: J/m).
+    pub kinetic_energy: f64,
+    /// The greatest speed along an axis, in m/s.
+    pub max_speed: f64,
+    /// The largest error of a cell's divergence, in 1/s.
+    pub max_divergence: f64,
+    /// Bubbles; none with the air model `void`.
+    pub bubbles: Vec<serde_json::Value>,
+    /// Rigid bodies; none yet.
+    pub bodies: Vec<serde_json::Value>,
+    /// The probes by name.
+    pub probes: BTreeMap<String, ProbeValue>,
+    /// The pressure solve.
+    pub solve: SolveStats,
+    /// Seconds of computing by stage.
+    pub stages: BTreeMap<String, f64>,
+    /// Seconds of computing.
+    pub seconds: f64,
+    /// Particles lost: inside solids with no way out, or at no finite position.
+    pub removed_particles: usize,
+    /// Particles that sinks took or that left through open sides.
+    pub drained_particles: usize,
+    /// The volume that sources added.
+    pub poured_volume: f64,
+    /// The volume that sinks took or that left through open sides.
+    pub drained_volume: f64,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Stats {
+    /// By how much the liquid's volume is off, as a part of what it should be.
+    pub fn drift(&self) -> f64 {
+        if self.liquid_volume_target > 0.0 { self.liquid_volume / self.liquid_volume_target - 1.0 } else { 0.0 }
+    }
+}
+
+/// Cells of the domain by what they hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CellCounts {
+    /// Cells that the pressure is solved for.
+    pub liquid: usize,
+    /// All others outside solids.
+    pub air: usize,
+    /// Cells wholly inside solids.
+    pub solid: usize,
+}
+
+/// What a probe measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ProbeValue {
+    /// A number; none where there is nothing to measure.
+    Scalar(Option<f64>),
+    /// A vector.
+    Vector(Vec<f64>),
+}
+
+/// The pressure solve of a substep.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SolveStats {
+    /// Pressure unknowns.
+    pub unknowns: usize,
+    /// Bubbles among them.
+    pub bubbles: usize,
+    /// Affine regions.
+    pub regions: usize,
+    /// Iterations of conjugate gradients.
+    pub iterations: usize,
+    /// The relative residual reached.
+    pub residual: f64,
+    /// Seconds of the whole projection.
+    pub seconds: f64,
+}
