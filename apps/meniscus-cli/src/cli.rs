@@ -1,11 +1,14 @@
 //! Arguments and exit codes.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench::pressure::{self, Source};
+use crate::bench::step;
+use crate::commands::{check, export, render, run, scenes};
 
 /// Why the command did not do what it was asked, by exit code.
 #[derive(Debug)]
@@ -14,9 +17,28 @@ pub enum Failure {
     Failed(miette::Report),
     /// Exit code 2: the input is at fault.
     BadInput(miette::Report),
+    /// Exit code 130: interrupted, with a checkpoint to continue from.
+    Interrupted,
 }
 
-/// Liquids with bubbles.
+impl Failure {
+    /// The work failed for this reason.
+    pub fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Failed(miette::IntoDiagnostic::into_diagnostic(Err::<(), _>(error)).expect_err("an error"))
+    }
+
+    /// The input is at fault in this way.
+    pub fn bad_input(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        match Self::failed(error) {
+            Self::Failed(report) => Self::BadInput(report),
+            other => other,
+        }
+    }
+}
+
+/// A liquid simulator.
+///
+/// Exit codes: 0 done, 1 the work failed or broke its own limits, 2 bad input, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(version, about)]
 struct Cli {
@@ -26,8 +48,147 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Simulate a scene into a folder.
+    Run(RunArgs),
+    /// List the scenes of the gallery, or print one to begin your own with.
+    Scenes(ScenesArgs),
+    /// Validate a scene, warn, and estimate memory, disk and time.
+    Check(CheckArgs),
+    /// Draw the frames of a run: PNG pictures, a GIF and, with ffmpeg, an MP4.
+    Render(RenderArgs),
+    /// Write the liquid's surface, or its particles, for other programs.
+    Export(ExportArgs),
     /// Timings as JSON.
     Bench(BenchArgs),
+}
+
+/// A scene and changes to it.
+#[derive(Debug, Args)]
+pub struct SceneArgs {
+    /// The path of a scene file, or the name of a scene of the gallery.
+    pub scene: String,
+    /// Cells along the longest side, instead of the scene's.
+    #[arg(long)]
+    pub cells: Option<u32>,
+    /// Frames, instead of the scene's.
+    #[arg(long)]
+    pub frames: Option<u32>,
+    /// Change a setting, such as --set particles.transfer=flip; can be given again.
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Threads; all cores if not given.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+}
+
+impl SceneArgs {
+    /// All changes as overrides.
+    pub fn overrides(&self) -> Vec<String> {
+        let cells = self.cells.map(|cells| format!("domain.cells={cells}"));
+        let frames = self.frames.map(|frames| format!("time.frames={frames}"));
+        self.set.iter().cloned().chain(cells).chain(frames).collect()
+    }
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The scene.
+    #[command(flatten)]
+    pub scene: SceneArgs,
+    /// The folder to write to; out/NAME if not given.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Continue the run that the folder holds.
+    #[arg(long, conflicts_with = "overwrite")]
+    pub resume: bool,
+    /// Delete the run that the folder holds and begin anew.
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Fail if the liquid's volume is off by more than this part of it, such as 0.005.
+    #[arg(long, value_name = "PART", value_parser = positive)]
+    pub max_drift: Option<f64>,
+    /// Draw the frames when they are done.
+    #[arg(long)]
+    pub render: bool,
+}
+
+/// Arguments of `scenes`.
+#[derive(Debug, Args)]
+pub struct ScenesArgs {
+    /// The scene to print.
+    pub name: Option<String>,
+    /// Print the JSON schema of scene files, for editors.
+    #[arg(long, conflicts_with = "name")]
+    pub schema: bool,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The scene.
+    #[command(flatten)]
+    pub scene: SceneArgs,
+}
+
+/// Arguments of `render`.
+#[derive(Debug, Args)]
+pub struct RenderArgs {
+    /// The folder of a run.
+    pub folder: PathBuf,
+    /// Draw this frame only.
+    #[arg(long)]
+    pub frame: Option<u32>,
+    /// The size in pixels, instead of the scene's.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
+    pub size: Option<Size>,
+    /// Threads; all cores if not given.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The folder of a run.
+    pub folder: PathBuf,
+    /// The format.
+    #[arg(long)]
+    pub format: ExportFormat,
+    /// Export the particles instead of the surface.
+    #[arg(long)]
+    pub particles: bool,
+    /// Export this frame only.
+    #[arg(long)]
+    pub frame: Option<u32>,
+}
+
+/// A format to export to.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ExportFormat {
+    /// Surfaces with normals and velocities, particles.
+    Ply,
+    /// Surfaces with normals.
+    Obj,
+}
+
+/// The size of a picture in pixels.
+#[derive(Clone, Copy, Debug)]
+pub struct Size(pub [u32; 2]);
+
+fn size(text: &str) -> Result<Size, String> {
+    let parsed = text.split_once('x').and_then(|(w, h)| Some([w.parse().ok()?, h.parse().ok()?]));
+    match parsed {
+        Some(size @ [w, h]) if (16..=8192).contains(&w) && (16..=8192).contains(&h) => Ok(Size(size)),
+        _ => Err("give a width and a height from 16 to 8192, such as 1280x720".into()),
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("give a number greater than zero, such as 0.005".into()),
+    }
 }
 
 #[derive(Debug, Args)]
@@ -40,6 +201,8 @@ struct BenchArgs {
 enum Benchmark {
     /// Solve a standard pressure system and compare with the memory bandwidth of this machine.
     Pressure(PressureArgs),
+    /// Time the stages of a step of a dam break.
+    Step(StepArgs),
 }
 
 #[derive(Debug, Args)]
@@ -60,32 +223,66 @@ struct PressureArgs {
     profile: bool,
 }
 
+#[derive(Debug, Args)]
+struct StepArgs {
+    /// Cells along each edge of the box.
+    #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=512))]
+    cells: u32,
+    /// Threads; all cores if not given.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Option<u32>,
+    /// Steps to time, after two to warm up; the median is reported.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    steps: u32,
+    /// How velocities pass between particles and grid.
+    #[arg(long, default_value = "apic", value_parser = ["apic", "flip"])]
+    transfer: String,
+}
+
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
-    match run(Cli::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            let (code, report) = match failure {
-                Failure::Failed(report) => (1, report),
-                Failure::BadInput(report) => (2, report),
-            };
-            let _ = writeln!(std::io::stderr(), "{report:?}");
-            ExitCode::from(code)
+    let (code, report) = match dispatch(Cli::parse()) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Failed(report)) => (1, report),
+        Err(Failure::BadInput(report)) => (2, report),
+        Err(Failure::Interrupted) => return ExitCode::from(130),
+    };
+    let _ = writeln!(std::io::stderr(), "{report:?}");
+    ExitCode::from(code)
+}
+
+fn dispatch(cli: Cli) -> Result<(), Failure> {
+    match cli.command {
+        Command::Run(args) => run::run(&args),
+        Command::Scenes(args) => scenes::scenes(&args),
+        Command::Check(args) => check::check(&args),
+        Command::Render(args) => render::render(&args),
+        Command::Export(args) => export::export(&args),
+        Command::Bench(BenchArgs { benchmark: Benchmark::Pressure(args) }) => {
+            let source = Source::parse(&args.system, args.cells);
+            print_json(&pressure::run(&source, args.threads, args.repeat, args.profile)?);
+            Ok(())
+        }
+        Command::Bench(BenchArgs { benchmark: Benchmark::Step(args) }) => {
+            use_threads(args.threads)?;
+            print_json(&step::run(args.cells, args.steps, &args.transfer)?);
+            Ok(())
         }
     }
 }
 
-fn run(cli: Cli) -> Result<(), Failure> {
-    let Command::Bench(bench) = cli.command;
-    let Benchmark::Pressure(args) = bench.benchmark;
-    let source = Source::parse(&args.system, args.cells);
-    let report = pressure::run(&source, args.threads, args.repeat, args.profile)?;
-    print_json(&report);
-    Ok(())
+/// Works with this many threads from now on.
+pub fn use_threads(threads: Option<u32>) -> Result<(), Failure> {
+    let Some(threads) = threads else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global().map_err(Failure::failed)
 }
 
-/// Prints one JSON object. A closed pipe is the reader's choice, not an error.
+/// Prints a line. A closed pipe is the reader's choice, not an error.
+pub fn print_line(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// Prints one JSON object.
 fn print_json(report: &impl serde::Serialize) {
-    let text = serde_json::to_string_pretty(report).expect("reports hold numbers and strings");
-    let _ = writeln!(std::io::stdout(), "{text}");
+    print_line(&serde_json::to_string_pretty(report).expect("reports hold numbers and strings"));
 }

@@ -75,9 +75,11 @@ pub fn encode_png(picture: &Picture) -> Vec<u8> {
     bytes
 }
 
-/// Writes a PNG file.
+/// Writes a PNG file. It appears whole or not at all: it is written beside its place, then renamed.
 pub fn write_png(path: impl AsRef<Path>, picture: &Picture) -> Result<(), PictureError> {
     let path = path.as_ref();
-    std::fs::write(path, encode_png(picture))
+    let aside = path.with_extension("png.part");
+    std::fs::write(&aside, encode_png(picture))
+        .and_then(|()| std::fs::rename(&aside, path))
         .map_err(|source| PictureError::Write { path: path.to_path_buf(), source })
 }

@@ -43,6 +43,7 @@
 //! [`run`](run()) does the same into a folder, with statistics, checkpoints and a frame cache from which
 //! [`draw`] makes pictures and [`export()`] meshes.
 
+mod estimate;
 mod export;
 mod folder;
 mod pictures;
@@ -50,6 +51,7 @@ mod run;
 mod simulation;
 mod stats;
 
+pub use estimate::{Estimate, estimate};
 pub use export::{ExportError, ExportOptions, Format, export};
 pub use folder::{Folder, FolderError, Manifest};
 pub use meniscus_core as core;

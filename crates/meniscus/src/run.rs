@@ -1,16 +1,14 @@
 //! A run: a simulation whose frames, statistics and checkpoints go to a folder.
 
-use std::fs;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use meniscus_io::{
-    CacheError, JsonLines, WriteError, read_checkpoint, write_atomically, write_checkpoint, write_frame,
+    CacheError, JsonLines, WriteError, read_checkpoint, write_checkpoint, write_frame,
 };
 use meniscus_scene::Scene;
-use serde::{Deserialize, Serialize};
 
-use crate::folder::{self, Folder, FolderError, Manifest};
+use crate::folder::{self, Folder, FolderError};
 use crate::simulation::{Checkpoint, Simulation, SimulationError};
 use crate::stats::Stats;
 

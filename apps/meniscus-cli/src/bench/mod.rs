@@ -3,3 +3,4 @@
 pub mod machine;
 pub mod poisson;
 pub mod pressure;
+pub mod step;

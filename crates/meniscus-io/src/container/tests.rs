@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn value() -> (String, Vec<f64>, Option<u32>) {
-    ("state".into(), (0..300).map(|k| f64::from(k).sin()).collect(), Some(7))
+    ("state".into(), (0..80).map(|k| f64::from(k).sin()).collect(), Some(7))
 }
 
 #[test]

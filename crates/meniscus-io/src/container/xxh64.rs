@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn it_equals_that_of_zstd_for_any_length() {
-        let bytes: Vec<u8> = (0..300u32).map(|i| (i * i >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..300u32).map(|i| ((i * i) >> 3) as u8).collect();
         for len in 0..bytes.len() {
             let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
             encoder.include_checksum(true).unwrap();

@@ -147,8 +147,8 @@ fn contradictions_are_refused() {
         |p| p.blocks = Blocks::all([16, 17, 24]),
         |p| p.level_set = PackedLevelSet::new(&Field::<f32, 3>::new(Arc::new(Blocks::all([8; 3])), 3.0)),
         |p| {
-            p.velocity =
-                PackedVelocity::new(&FaceField::<f32, 3>::new(Arc::new(Blocks::all([8; 3])), 0.0), &[])
+            let small = FaceField::<f32, 3>::new(Arc::new(Blocks::all([8; 3])), 0.0);
+            p.velocity = PackedVelocity::new(&small, &[]);
         },
     ];
     for (k, spoil) in spoil.into_iter().enumerate() {

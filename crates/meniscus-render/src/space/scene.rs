@@ -113,7 +113,7 @@ impl<'a> Scene<'a> {
     }
 
     fn leave_air(&self, ray: &Ray, to: f32) -> Option<End> {
-        let glass = self.enter_glass(ray, to);
+        let glass = self.glass.first_hit(ray, to);
         let to = glass.map_or(to, |(t, _)| t);
         let water = clip_to_box(ray, Vec3::ZERO, self.upper).and_then(|[enter, leave]| {
             if enter.0 > 0.0 && enter.0 < to && self.surface.value(ray.at(enter.0)) < 0.0 {
@@ -130,7 +130,7 @@ impl<'a> Scene<'a> {
     }
 
     fn leave_water(&self, ray: &Ray, to: f32) -> Option<End> {
-        let glass = self.enter_glass(ray, to);
+        let glass = self.glass.first_hit(ray, to);
         let to = glass.map_or(to, |(t, _)| t);
         let [_, leave] = clip_to_box(ray, Vec3::ZERO, self.upper)?;
         let (next, (t, normal)) = match self.surface.first_crossing(ray, 0.0, leave.0.min(to), true) {
@@ -138,10 +138,6 @@ impl<'a> Scene<'a> {
             None => glass.map_or((Medium::Air, leave), |hit| (Medium::Glass, hit)),
         };
         Some(End::Interface { t, normal: facing(normal, ray), next })
-    }
-
-    fn enter_glass(&self, ray: &Ray, to: f32) -> Option<(f32, Vec3)> {
-        self.glass.first_hit(ray, to)
     }
 
     fn leave_glass(&self, ray: &Ray) -> Option<End> {
@@ -173,7 +169,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The normal on the ray's side. A smoothed normal may just face away: it is bent back.
+/// The normal on the ray's side.
 fn facing(normal: Vec3, ray: &Ray) -> Vec3 {
     if normal.dot(ray.direction) <= 0.0 { normal } else { -normal }
 }

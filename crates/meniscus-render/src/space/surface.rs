@@ -25,11 +25,11 @@ const FAR: f32 = 3.0;
 
 /// The level set is only nearly a distance; a step along a ray takes this part of it, and at least
 /// `MIN_STEP` cells.
-const STEP: f32 = 0.9;
-const MIN_STEP: f32 = 0.05;
+const STEP: f32 = 0.95;
+const MIN_STEP: f32 = 0.1;
 
 /// A ray that leaves the surface may start on its wrong side by this many cells.
-const SLACK: f32 = 0.15;
+const SLACK: f32 = 0.2;
 
 /// The distance from a point to the nearest sample is at most sqrt(3) / 2 cells; a little more, since the
 /// level set is only nearly a distance.

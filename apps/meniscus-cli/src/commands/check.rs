@@ -1,0 +1,41 @@
+//! `meniscus check`.
+
+use meniscus::estimate;
+
+use super::open_scene;
+use crate::cli::{CheckArgs, Failure, print_line, use_threads};
+
+/// Validates a scene, and says what it will take.
+pub fn check(args: &CheckArgs) -> Result<(), Failure> {
+    use_threads(args.scene.threads)?;
+    let scene = open_scene(&args.scene)?;
+    let estimate = estimate(&scene).map_err(Failure::failed)?;
+    let cells: Vec<String> = estimate.cells.iter().map(usize::to_string).collect();
+    let warnings = match scene.warnings().len() {
+        0 => "no warnings".to_string(),
+        1 => "1 warning".to_string(),
+        n => format!("{n} warnings"),
+    };
+    print_line(&format!("{}: valid, {warnings}", scene.name()));
+    print_line(&format!("  cells      {}", cells.join(" x ")));
+    print_line(&format!("  particles  about {:.2} million", estimate.particles / 1e6));
+    print_line(&format!("  memory     about {}", bytes(estimate.memory)));
+    print_line(&format!("  disk       about {}", bytes(estimate.disk)));
+    print_line(&format!("  time       about {}", duration(estimate.seconds)));
+    Ok(())
+}
+
+fn bytes(bytes: f64) -> String {
+    match bytes {
+        b if b >= 1e9 => format!("{:.1} GB", b / 1e9),
+        b => format!("{:.0} MB", (b / 1e6).max(1.0)),
+    }
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 90.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0} s", s.max(1.0)),
+    }
+}

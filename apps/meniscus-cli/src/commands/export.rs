@@ -1,0 +1,29 @@
+//! `meniscus export`.
+
+use meniscus::{ExportError, ExportOptions, Folder, Format};
+
+use super::progress_bar;
+use crate::cli::{ExportArgs, ExportFormat, Failure, print_line};
+
+/// Writes the surface or the particles of a run.
+pub fn export(args: &ExportArgs) -> Result<(), Failure> {
+    let format = match args.format {
+        ExportFormat::Ply => Format::Ply,
+        ExportFormat::Obj => Format::Obj,
+    };
+    let options = ExportOptions { format, particles: args.particles, frame: args.frame };
+    let bar = progress_bar("exporting");
+    let written = meniscus::export(&Folder::new(&args.folder, ""), &options, &mut |done, all| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let files = written.map_err(|error| match error {
+        ExportError::Write(_) | ExportError::Cache(_) => Failure::failed(error),
+        _ => Failure::bad_input(error),
+    })?;
+    if let Some(last) = files.last() {
+        print_line(&format!("{} files, the last is {}", files.len(), last.display()));
+    }
+    Ok(())
+}

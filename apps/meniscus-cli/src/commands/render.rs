@@ -1,0 +1,59 @@
+//! `meniscus render`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use meniscus::{Folder, PictureOptions, Pictures, PicturesError, draw};
+
+use super::progress_bar;
+use crate::cli::{Failure, RenderArgs, print_line, use_threads};
+
+/// Draws the frames of a run.
+pub fn render(args: &RenderArgs) -> Result<(), Failure> {
+    use_threads(args.threads)?;
+    draw_folder(&args.folder, &PictureOptions { frame: args.frame, size: args.size.map(|s| s.0) })
+}
+
+/// Draws the frames in a folder and says where the pictures are.
+pub fn draw_folder(folder: &Path, options: &PictureOptions) -> Result<(), Failure> {
+    let bar = progress_bar("drawing");
+    let drawn = draw(&Folder::new(folder, ""), options, &mut |done, all| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    });
+    bar.finish_and_clear();
+    let pictures = drawn.map_err(|error| match error {
+        PicturesError::Folder(_) | PicturesError::NoSuchFrame { .. } => Failure::bad_input(error),
+        _ => Failure::failed(error),
+    })?;
+    if let (1, Some(still)) = (pictures.stills.len(), pictures.stills.first()) {
+        print_line(&format!("picture: {}", still.display()));
+    } else if let Some(last) = pictures.stills.last() {
+        print_line(&format!("{} pictures, the last is {}", pictures.stills.len(), last.display()));
+    }
+    if let Some(gif) = &pictures.gif {
+        print_line(&format!("animation: {}", gif.display()));
+        match movie(&pictures, gif) {
+            Some(path) => print_line(&format!("movie: {}", path.display())),
+            None => print_line("no MP4: ffmpeg is not installed, or it failed"),
+        }
+    }
+    Ok(())
+}
+
+/// An MP4 beside the animation, where ffmpeg is installed.
+fn movie(pictures: &Pictures, gif: &Path) -> Option<PathBuf> {
+    let path = gif.with_extension("mp4");
+    let stem = gif.with_extension("");
+    let first = pictures.stills.first()?.to_str()?.strip_suffix(".png")?.rsplit('.').next()?;
+    let status = Command::new("ffmpeg")
+        .args(["-y", "-loglevel", "error", "-framerate", &pictures.fps.to_string(), "-start_number", first, "-i"])
+        .arg(format!("{}.%04d.png", stem.display()))
+        // Even sizes and this pixel format play everywhere.
+        .args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])
+        .arg(&path)
+        .stdin(Stdio::null())
+        .status()
+        .ok()?;
+    status.success().then_some(path)
+}
