@@ -179,6 +179,43 @@ pub fn interpolate_gradient<const D: usize>(field: &Field<f32, D>, point: [f32; 
     stencil.gradient(stencil.gather(field))
 }
 
+/// A cell field at a point by cubic (Catmull-Rom) interpolation along each axis: of third order, where
+/// [`interpolate`] is of second. It may overshoot, but by no more than the spread of the values around the
+/// point. Beyond the outermost samples the field continues as a constant.
+pub fn interpolate_cubic<const D: usize>(field: &Field<f32, D>, point: [f32; D]) -> f32 {
+    let cells = field.blocks().cells();
+    let Stencil { base, fraction } = Stencil::of_cells(cells, point);
+    let weights: [[f32; 4]; D] = fraction.map(cubic_weights);
+    let (mut sum, mut lowest, mut highest) = (0.0, f32::INFINITY, f32::NEG_INFINITY);
+    for k in 0..4usize.pow(D as u32) {
+        let (mut weight, mut inner, mut cell) = (1.0, true, [0; D]);
+        for a in 0..D {
+            let step = k >> (2 * a) & 3;
+            weight *= weights[a][step];
+            inner &= step == 1 || step == 2;
+            cell[a] = (i64::from(base[a]) + step as i64 - 1).clamp(0, cells[a] as i64 - 1);
+        }
+        let value = field.get(cell);
+        sum += weight * value;
+        if inner {
+            (lowest, highest) = (lowest.min(value), highest.max(value));
+        }
+    }
+    let spread = highest - lowest;
+    sum.clamp(lowest - spread, highest + spread)
+}
+
+/// The weights of the samples at -1, 0, 1 and 2.
+fn cubic_weights(t: f32) -> [f32; 4] {
+    let (t2, t3) = (t * t, t * t * t);
+    [
+        0.5 * (-t3 + 2.0 * t2 - t),
+        0.5 * (3.0 * t3 - 5.0 * t2 + 2.0),
+        0.5 * (-3.0 * t3 + 4.0 * t2 + t),
+        0.5 * (t3 - t2),
+    ]
+}
+
 /// One component of a face field at a point.
 #[inline]
 pub fn interpolate_face<const D: usize>(field: &FaceField<f32, D>, axis: usize, point: [f32; D]) -> f32 {
@@ -231,6 +268,8 @@ mod tests {
         for p in points {
             let inside: [f32; D] = std::array::from_fn(|a| p[a].clamp(0.5, cells[a] as f32 - 0.5));
             assert!((interpolate(&field, p) - affine(inside)).abs() < 2e-5);
+            let deep = (0..D).all(|a| p[a] > 1.5 && p[a] < cells[a] as f32 - 1.5);
+            assert!(!deep || (interpolate_cubic(&field, p) - affine(inside)).abs() < 5e-5);
             let gradient = interpolate_gradient(&field, p);
             for axis in 0..D {
                 assert!((gradient[axis] - (axis as f32 + 1.0) * 0.25).abs() < 2e-5);

@@ -9,7 +9,7 @@ use meniscus_core::interpolate::interpolate_faces;
 use meniscus_core::shape::RigidTransform;
 use rayon::prelude::*;
 
-use crate::params::{Params, Solid, Surroundings};
+use crate::params::{Params, Solid, Source, Surroundings};
 
 /// Nodes along the edge of a block, both ends included.
 const NODES: usize = BLOCK_EDGE + 1;
@@ -33,8 +33,12 @@ enum Sight {
 pub struct Boundary<const D: usize> {
     blocks: Arc<Blocks<D>>,
     sight: Vec<Sight>,
-    /// The open fraction of the faces: 0 on closed sides of the domain and in solids.
+    /// The open fraction of the faces: 0 on closed sides of the domain, in solids and in sources.
     pub open: FaceField<f32, D>,
+    /// The velocity that sources prescribe on their faces, in m/s; not a number on all others.
+    inlets: Option<FaceField<f32, D>>,
+    /// The volume that flows out of the sources, in m³/s (2D: m²/s).
+    pub inflow: f64,
 }
 
 /// What is found once for solids that rest.
@@ -48,13 +52,14 @@ pub struct BoundaryCache<const D: usize> {
 }
 
 impl<const D: usize> Boundary<D> {
-    /// The solids at the end of their motion, seen from the blocks.
+    /// The solids at the end of their motion, and the sources, seen from the blocks.
     pub fn new(
         params: &Params<D>,
-        solids: &[Solid<D>],
+        surroundings: &Surroundings<D>,
         blocks: &Arc<Blocks<D>>,
         cache: &mut BoundaryCache<D>,
     ) -> Self {
+        let solids = &surroundings.solids;
         let sight = find_sights(params, solids, blocks, cache);
         let mut open = FaceField::new(blocks.clone(), 0.0);
         for axis in 0..D {
@@ -63,7 +68,73 @@ impl<const D: usize> Boundary<D> {
                 fill_open(params, blocks.coord(block), axis, sight, values);
             });
         }
-        Self { blocks: blocks.clone(), sight, open }
+        let mut boundary = Self { blocks: blocks.clone(), sight, open, inlets: None, inflow: 0.0 };
+        boundary.close_sources(params, &surroundings.sources);
+        boundary
+    }
+
+    /// Closes the faces of the cells in sources. Liquid leaves a source through the faces that its velocity
+    /// points out of, and nothing passes the others.
+    fn close_sources(&mut self, params: &Params<D>, sources: &[Source<D>]) {
+        if sources.is_empty() {
+            return;
+        }
+        let blocks = self.blocks.clone();
+        let mut inlets = FaceField::new(blocks.clone(), f32::NAN);
+        let area = params.grid.dx.powi(D as i32 - 1);
+        for source in sources {
+            let is_source = |cell: [i64; D]| {
+                let inside = (0..D).all(|a| cell[a] >= 0 && cell[a] < blocks.cells()[a] as i64);
+                inside && source.shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
+            };
+            for cell in cells_of(params, source).filter(|&cell| is_source(cell)) {
+                for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+                    let (mut face, mut beyond) = (cell, cell);
+                    face[axis] += side;
+                    beyond[axis] += 2 * side - 1;
+                    let Some(slot) = blocks.locate(face) else { continue };
+                    let inner = is_source(beyond);
+                    let outwards = source.velocity[axis] * (2 * side - 1) as f64;
+                    let open = &mut self.open.axes[axis].values_mut()[slot.flat::<D>()];
+                    let speed = match (inner, outwards > 0.0) {
+                        (true, _) => source.velocity[axis],
+                        (false, true) => source.velocity[axis] * f64::from(*open),
+                        (false, false) => 0.0,
+                    };
+                    if !inner {
+                        self.inflow += speed.abs() * area;
+                    }
+                    *open = 0.0;
+                    inlets.axes[axis].values_mut()[slot.flat::<D>()] = speed as f32;
+                }
+            }
+        }
+        self.inlets = Some(inlets);
+    }
+
+    /// The velocity of what closes a face, along its axis, in m/s.
+    pub fn wall_speed(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        axis: usize,
+        cell: [usize; D],
+    ) -> f64 {
+        if cell[axis] == 0 || cell[axis] == self.blocks.cells()[axis] {
+            // The sides of the domain rest.
+            return 0.0;
+        }
+        let cell = cell.map(|c| c as i64);
+        match self.inlets.as_ref().map(|inlets| inlets.get(axis, cell)) {
+            Some(speed) if !speed.is_nan() => f64::from(speed),
+            _ => wall_velocity(surroundings, params.grid.face_centre(axis, cell), dt)[axis],
+        }
+    }
+
+    /// Whether something that closes faces moves.
+    pub fn has_moving_walls(&self, surroundings: &Surroundings<D>) -> bool {
+        self.inlets.is_some() || surroundings.solids.iter().any(Solid::moves)
     }
 
     /// Whether the block sees a solid.
@@ -135,6 +206,12 @@ impl<const D: usize> Boundary<D> {
             }
         }
         self.close_sides(params, velocity);
+        if let Some(inlets) = &self.inlets {
+            for (velocity, inlet) in velocity.axes.iter_mut().zip(&inlets.axes) {
+                let values = velocity.values_mut().par_iter_mut().zip(inlet.values());
+                values.filter(|(_, speed)| !speed.is_nan()).for_each(|(u, &speed)| *u = speed);
+            }
+        }
     }
 
     /// (axis, local index, velocity) of the closed faces of a block.
@@ -187,6 +264,27 @@ impl<const D: usize> Boundary<D> {
             });
         }
     }
+}
+
+/// The cells around the bounds of a source.
+pub(crate) fn cells_of<const D: usize>(
+    params: &Params<D>,
+    source: &Source<D>,
+) -> impl Iterator<Item = [i64; D]> + use<D> {
+    let bounds = source.shape.bounds();
+    let cells = params.grid.cells;
+    let (lower, upper) = (params.grid.to_cells(bounds.lower), params.grid.to_cells(bounds.upper));
+    let first: [i64; D] = std::array::from_fn(|a| lower[a].floor().clamp(0.0, cells[a] as f64) as i64);
+    let end: [i64; D] = std::array::from_fn(|a| upper[a].ceil().clamp(0.0, cells[a] as f64) as i64);
+    let counts: [i64; D] = std::array::from_fn(|a| (end[a] - first[a]).max(0));
+    (0..counts.iter().product::<i64>()).map(move |index| {
+        let mut rest = index;
+        std::array::from_fn(|a| {
+            let c = first[a] + rest % counts[a];
+            rest /= counts[a];
+            c
+        })
+    })
 }
 
 /// The velocity of the solid that is nearest to a point, in m/s.
@@ -310,8 +408,9 @@ fn node_index<const D: usize>(node: [usize; D]) -> usize {
     node.iter().rev().fold(0, |index, &c| index * NODES + c)
 }
 
-/// Within this many cells of the surface a node counts as lying on it.
-const ON_SURFACE: f32 = 1e-6;
+/// A face that is open by less is closed: it is a wall that lies in a grid plane, up to rounding, or a gap
+/// through which nothing worth a stencil coefficient flows.
+const CLOSED: f32 = 1e-3;
 
 fn fill_open<const D: usize>(
     params: &Params<D>,
@@ -364,8 +463,10 @@ fn open_fraction<const D: usize>(nodes: &[f32], cell: [usize; D], axis: usize) -
         }
         *corner = f64::from(nodes[node_index(node)]);
     }
-    let on_surface = corners.iter().all(|d| d.abs() <= f64::from(ON_SURFACE));
-    if on_surface { 0.0 } else { face_open_fraction::<D>(corners) as f32 }
+    // A face that lies in the surface of a solid is closed, whatever the signs.
+    let in_surface = corners.iter().all(|d| d.abs() < f64::from(CLOSED));
+    let open = if in_surface { 0.0 } else { face_open_fraction::<D>(corners) as f32 };
+    if open < CLOSED { 0.0 } else { open }
 }
 
 /// The multilinear interpolant of the nodes of a block, and its gradient.

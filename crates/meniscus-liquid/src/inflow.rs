@@ -1,90 +1,80 @@
 //! Sources, sinks and open sides: what enters and leaves.
 
-use meniscus_core::grid::{BLOCK_EDGE, Slot, block_len, local_index};
+use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, block_len, local_index};
 use meniscus_core::particles::{BlockRanges, jittered};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
-use crate::params::{Params, Source, Surroundings};
+use crate::boundary::cells_of;
+use crate::params::{Params, Source};
 use crate::particles::Newcomers;
 use crate::reseed::half_of;
 use crate::state::State;
-use crate::surface::inner;
 
 /// Fills the sources: level set, velocity, and a particle in every half-cell without one.
 pub fn pour<const D: usize>(
     state: &mut State<D>,
     ranges: &BlockRanges<D>,
     params: &Params<D>,
-    surroundings: &Surroundings<D>,
+    sources: &[Source<D>],
 ) -> Newcomers<D> {
+    fill_sources(&mut state.level_set, params, sources);
     let mut newcomers = Newcomers::default();
-    for source in &surroundings.sources {
-        let velocity = source.velocity.map(|v| v as f32);
-        let taken = fill_region(state, params, source);
-        let new = taken.into_iter().map(|block| fill_halves(state, ranges, params, surroundings, source, block));
-        for position in new.collect::<Vec<_>>() {
-            newcomers.join(position, velocity, params);
+    for source in sources {
+        let cells = source_cells(params, source);
+        for &cell in &cells {
+            for axis in 0..D {
+                for side in 0..2 {
+                    let mut face = cell;
+                    face[axis] += side;
+                    state.velocity.axes[axis].set(face, source.velocity[axis] as f32);
+                }
+            }
         }
+        newcomers.join(empty_halves(state, ranges, &cells), source.velocity.map(|v| v as f32), params);
     }
     newcomers
 }
 
-/// Sets the level set and the velocity in a source; gives the blocks that hold a part of it.
-fn fill_region<const D: usize>(state: &mut State<D>, params: &Params<D>, source: &Source<D>) -> Vec<usize> {
-    let blocks = state.level_set.blocks().clone();
-    let touched: Vec<usize> = (0..blocks.len()).filter(|&b| touches(params, &source.shape, blocks.coord(b))).collect();
-    for &block in &touched {
-        for local in 0..block_len::<D>() {
-            let slot = Slot { block, local };
-            let cell = blocks.cell(slot).map(|c| c as i64);
-            if (0..D).any(|a| cell[a] >= blocks.cells()[a] as i64) {
-                continue;
+/// Adds the sources to the liquid of a level set.
+pub fn fill_sources<const D: usize>(level_set: &mut Field<f32, D>, params: &Params<D>, sources: &[Source<D>]) {
+    let blocks = level_set.blocks().clone();
+    for source in sources {
+        level_set.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+            if !touches(params, &source.shape, blocks.coord(block)) {
+                return;
             }
-            let distance = source.shape.signed_distance(params.grid.cell_centre(cell)) / params.grid.dx;
-            let value = &mut state.level_set.values_mut()[slot.flat::<D>()];
-            *value = value.min(distance as f32);
-            for axis in 0..D {
-                if source.shape.signed_distance(params.grid.face_centre(axis, cell)) < 0.0 {
-                    state.velocity.axes[axis].values_mut()[slot.flat::<D>()] = source.velocity[axis] as f32;
-                }
+            for (local, value) in values.iter_mut().enumerate() {
+                let cell = blocks.cell(Slot { block, local }).map(|c| c as i64);
+                let distance = source.shape.signed_distance(params.grid.cell_centre(cell)) / params.grid.dx;
+                *value = value.min(distance as f32);
             }
-        }
+        });
     }
-    touched
 }
 
-/// Places for particles in the half-cells of a block that lie in a source and hold none.
-fn fill_halves<const D: usize>(
-    state: &State<D>,
-    ranges: &BlockRanges<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    source: &Source<D>,
-    block: usize,
-) -> Vec<[f32; D]> {
+/// The cells whose centres lie in a source.
+fn source_cells<const D: usize>(params: &Params<D>, source: &Source<D>) -> Vec<[i64; D]> {
+    let inside = |cell: &[i64; D]| source.shape.signed_distance(params.grid.cell_centre(*cell)) < 0.0;
+    cells_of(params, source).filter(inside).collect()
+}
+
+/// A place in each half of the cells that holds no particle.
+fn empty_halves<const D: usize>(state: &State<D>, ranges: &BlockRanges<D>, cells: &[[i64; D]]) -> Vec<[f32; D]> {
     let blocks = ranges.blocks();
-    let mut halves = [0u8; BLOCK_EDGE.pow(3)];
-    for x in &state.particles.position[ranges.range(block)] {
-        // Particles that a reseeding took away are at no position.
-        if x[0].is_finite() {
-            halves[local_index(x.map(|c| c as usize % BLOCK_EDGE))] |= 1 << half_of(*x);
-        }
-    }
     let mut new = Vec::new();
-    for local in 0..block_len::<D>() {
-        let cell = blocks.cell(Slot { block, local });
-        if (0..D).any(|a| cell[a] >= blocks.cells()[a]) {
-            continue;
+    for &cell in cells {
+        let Some(slot) = blocks.locate(cell) else { continue };
+        // Particles are sorted by cell within their block.
+        let particles = &state.particles.position[ranges.range(slot.block)];
+        let local = |x: &[f32; D]| local_index(x.map(|c| c as usize % BLOCK_EDGE));
+        let mut taken = 0u8;
+        // Particles that a reseeding took away are at no position; they count nowhere.
+        for x in particles.iter().filter(|x| x[0].is_finite() && local(x) == slot.local) {
+            taken |= 1 << half_of(*x);
         }
-        for k in (0..1 << D).filter(|k| halves[local] >> k & 1 == 0) {
-            let x = jittered(cell, k, state.substep);
-            let point = params.to_metres(x);
-            let inside = source.shape.signed_distance(point) < -f64::from(inner::<D>()) * params.grid.dx;
-            if inside && surroundings.solids.iter().all(|s| s.distance(point) > 0.0) {
-                new.push(x);
-            }
-        }
+        let empty = (0..1 << D).filter(|k| taken >> k & 1 == 0);
+        new.extend(empty.map(|k| jittered(cell.map(|c| c as usize), k, state.substep)));
     }
     new
 }

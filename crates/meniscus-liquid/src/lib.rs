@@ -18,6 +18,7 @@ mod spray;
 mod state;
 mod step;
 mod surface;
+mod volume;
 
 pub use collide::CollideInfo;
 pub use params::{Params, Solid, Source, Surroundings, Transfer};

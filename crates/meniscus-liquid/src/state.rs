@@ -67,7 +67,7 @@ impl<const D: usize> State<D> {
         let velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, cell| {
             body_velocity(bodies, params.grid.face_centre(axis, cell.map(|c| c as i64)))[axis]
         });
-        let boundary = Boundary::new(params, &surroundings.solids, &blocks, &mut BoundaryCache::default());
+        let boundary = Boundary::new(params, surroundings, &blocks, &mut BoundaryCache::default());
         let volume = liquid_volume(&level_set, &boundary) * params.grid.dx.powi(D as i32);
         let speeds = bodies.iter().flat_map(|b| b.velocity).map(f64::abs);
         let mut state = Self {

@@ -11,9 +11,9 @@ use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, part
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
-use crate::boundary::{Boundary, BoundaryCache, solid_cells, wall_velocity};
+use crate::boundary::{Boundary, BoundaryCache, solid_cells};
 use crate::collide::{CollideInfo, keep_inside, leave_solids};
-use crate::inflow::{drain, outflow, pour};
+use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
@@ -21,6 +21,7 @@ use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
 use crate::state::{State, active_blocks};
 use crate::surface::{advect_surface, follow_particles};
+use crate::volume::{undo_sudden_change, volume_correction};
 
 /// Memory that one substep leaves to the next; it holds nothing that a state does not.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +116,7 @@ pub fn step<const D: usize>(
 
     let (mut newcomers, reseeded) = reseed(state, &ranges, params, &surroundings.solids);
     clock.stage("reseed");
-    let flow = exchange(state, &ranges, params, surroundings, dt, &mut newcomers, workspace);
+    let mut flow = exchange(state, &ranges, params, surroundings, dt, &mut newcomers, workspace);
     clock.stage("sources");
 
     let spray = Spray::find(state, &ranges);
@@ -128,7 +129,7 @@ pub fn step<const D: usize>(
 
     let blocks = Arc::new(active_blocks(params, surroundings, &state.particles.position));
     let blocks = if &blocks == state.level_set.blocks() { state.level_set.blocks().clone() } else { blocks };
-    let boundary = Boundary::new(params, &surroundings.solids, &blocks, &mut workspace.boundary);
+    let boundary = Boundary::new(params, surroundings, &blocks, &mut workspace.boundary);
     let pushed = leave_solids(params, surroundings, &boundary, &blocks, dt, &mut state.particles);
     collide = collide.plus(pushed).plus(keep_inside(params, &mut state.particles.position));
     clock.stage("solids");
@@ -140,13 +141,18 @@ pub fn step<const D: usize>(
     collide.lost += before - state.particles.len() - known;
     clock.stage("sort");
 
-    let travel = (state.max_speed * dt / params.grid.dx) as f32 * (D as f32).sqrt();
+    let travel = (state.max_speed.max(source_speed(surroundings)) * dt / params.grid.dx) as f32 * (D as f32).sqrt();
     let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, &blocks);
     clock.stage("surface");
     follow_particles(&mut phi, &state.particles.position, &ranges, &boundary);
     state.level_set = phi;
+    fill_sources(&mut state.level_set, params, &surroundings.sources);
+    // What a source sends out is replaced at once.
+    flow.poured += boundary.inflow * dt;
+    state.volume_target += boundary.inflow * dt;
     clock.stage("level_set");
     state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
+    undo_sudden_change(state, &boundary, cell_volume);
     clock.stage("measure");
 
     let projected = solve_velocity(
@@ -198,8 +204,8 @@ fn exchange<const D: usize>(
     let has_sources = !surroundings.sources.is_empty();
     let has_sinks = !surroundings.sinks.is_empty();
     if has_sources || has_sinks {
-        let at_start: Vec<Solid<D>> =
-            surroundings.solids.iter().map(|s| Solid { to: s.from, ..s.clone() }).collect();
+        let at_start = surroundings.solids.iter().map(|s| Solid { to: s.from, ..s.clone() }).collect();
+        let at_start = Surroundings { solids: at_start, ..surroundings.clone() };
         let boundary = Boundary::new(params, &at_start, ranges.blocks(), &mut workspace.boundary);
         let mut before = state.volume;
         let mut measure = |state: &State<D>| {
@@ -209,7 +215,7 @@ fn exchange<const D: usize>(
             change
         };
         if has_sources {
-            newcomers.extend(pour(state, ranges, params, surroundings));
+            newcomers.extend(pour(state, ranges, params, &surroundings.sources));
             flow.poured = measure(state);
         }
         if has_sinks {
@@ -263,10 +269,8 @@ pub(crate) fn solve_velocity<const D: usize>(
     clock.stage("forces");
 
     let mut pressure = moved_to(&state.pressure, blocks);
-    let wall = |axis: usize, cell: [usize; D]| {
-        wall_velocity(surroundings, params.grid.face_centre(axis, cell.map(|c| c as i64)), dt)[axis]
-    };
-    let moving = surroundings.solids.iter().any(Solid::moves);
+    let wall = |axis: usize, cell: [usize; D]| boundary.wall_speed(params, surroundings, dt, axis, cell);
+    let moving = boundary.has_moving_walls(surroundings);
     let liquid = Liquid {
         grid: &params.grid,
         level_set: &state.level_set,
@@ -285,7 +289,7 @@ pub(crate) fn solve_velocity<const D: usize>(
     clock.stage("projection");
 
     let mut valid = info.valid.clone();
-    state.max_speed = max_speed(&velocity, &valid);
+    state.max_speed = max_speed(&velocity, &valid).max(source_speed(surroundings));
     extrapolate(&mut velocity, &mut valid, params.reach());
     // Nothing is known farther out.
     for axis in 0..D {
@@ -311,20 +315,8 @@ pub(crate) fn solve_velocity<const D: usize>(
     Ok(info)
 }
 
-/// The part of an error of the volume that is corrected in a substep (Goldade 2020, section 7.1; all at
-/// once would ring).
-const CORRECTION: f64 = 0.5;
-
-/// The most that the volume is changed in a substep, as a part of it.
-const MAX_CORRECTION: f64 = 0.01;
-
-/// The rate at which the liquid must grow to regain its volume, in 1/s.
-fn volume_correction<const D: usize>(state: &State<D>, dt: f64) -> f64 {
-    if state.volume <= 0.0 {
-        return 0.0;
-    }
-    let missing = (state.volume_target - state.volume) / state.volume;
-    (CORRECTION * missing).clamp(-MAX_CORRECTION, MAX_CORRECTION) / dt
+fn source_speed<const D: usize>(surroundings: &Surroundings<D>) -> f64 {
+    surroundings.sources.iter().flat_map(|s| s.velocity).fold(0.0, |speed, v| v.abs().max(speed))
 }
 
 fn max_speed<const D: usize>(velocity: &FaceField<f32, D>, valid: &FaceField<bool, D>) -> f64 {

@@ -3,16 +3,16 @@
 //! A grid level set moves with the flow and keeps flat and smooth surfaces exactly so; the particles
 //! know where liquid is that the grid has lost, or no longer is. So the level set is first advected, then
 //! held to what the particles allow: all liquid lies within [`OUTER`] cells of a particle, and the ball
-//! of [`inner`] cells around every particle is liquid. (In the manner of the particle level set of Enright
+//! of [`inner`] cells around every particle that has escaped from it is liquid again. (In the manner of the particle level set of Enright
 //! et al. 2002, with the liquid's own particles as the markers.)
 
 use std::sync::Arc;
 
 use meniscus_core::advect::advect_point;
 use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
-use meniscus_core::interpolate::interpolate;
+use meniscus_core::interpolate::{interpolate, interpolate_cubic};
 use meniscus_core::level_set::{particle_distance, redistance};
-use meniscus_core::particles::BlockRanges;
+use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::{dot, norm, sub};
 use rayon::prelude::*;
@@ -29,6 +29,10 @@ pub const fn inner<const D: usize>() -> f32 {
 /// The distance from the nearest particle beyond which there is no liquid, in cells. Nothing inside a
 /// freshly seeded liquid is farther from a particle.
 pub const OUTER: f32 = 1.3;
+
+/// How far outside the surface a particle has escaped from it, in cells: nearer, it may be as far off as the
+/// surface is.
+const ESCAPED: f32 = 0.15;
 
 /// How far inside a solid the level set is left as the flow brought it, in cells: there are no particles
 /// to hold it to.
@@ -63,7 +67,7 @@ pub fn advect_surface<const D: usize>(
             }
             let here = old.get(cell.map(|c| c as i64));
             *value = if here.abs() < far || far > band {
-                interpolate(old, advect_point(cell.map(|c| c as f32 + 0.5), velocity, -dt))
+                interpolate_cubic(old, advect_point(cell.map(|c| c as f32 + 0.5), velocity, -dt))
             } else {
                 here
             };
@@ -85,20 +89,38 @@ pub fn follow_particles<const D: usize>(
         phi.values().par_chunks(n).map(|values| values.iter().any(|&v| v > DEEP)).collect();
     let distance = particle_distance(position, ranges, |block| near_surface[block]);
     let blocks = phi.blocks().clone();
+    let mut escaped = Particles::at(escaped(phi, position, ranges, &near_surface));
+    let escaped_ranges = escaped.sort_by_block(&blocks, &mut SortWorkspace::default());
+    let to_escaped = particle_distance(&escaped.position, &escaped_ranges, |block| near_surface[block]);
     phi.values_mut().par_chunks_mut(n).enumerate().filter(|(block, _)| near_surface[*block]).for_each(
         |(block, values)| {
             let cut = boundary.is_cut(block);
-            for (local, (value, &distance)) in values.iter_mut().zip(distance.block(block)).enumerate() {
+            let distances = distance.block(block).iter().zip(to_escaped.block(block));
+            for (local, (value, (&distance, &to_escaped))) in values.iter_mut().zip(distances).enumerate() {
                 let centre = || blocks.cell(Slot { block, local }).map(|c| c as f32 + 0.5);
                 if !cut || boundary.distance(block, centre()) > -BURIED {
                     *value = value.max(distance - OUTER);
                 }
-                *value = value.min(distance - inner::<D>());
+                *value = value.min(to_escaped - inner::<D>());
             }
         },
     );
     let band = phi.background();
     redistance(phi, band);
+}
+
+/// The particles outside the surface.
+fn escaped<const D: usize>(
+    phi: &Field<f32, D>,
+    position: &[[f32; D]],
+    ranges: &BlockRanges<D>,
+    near_surface: &[bool],
+) -> Vec<[f32; D]> {
+    let of_block = |block: usize| -> Vec<[f32; D]> {
+        let particles = if near_surface[block] { &position[ranges.range(block)] } else { &[] };
+        particles.iter().copied().filter(|&x| interpolate(phi, x) > ESCAPED).collect()
+    };
+    (0..near_surface.len()).into_par_iter().map(of_block).collect::<Vec<_>>().concat()
 }
 
 /// The level set of shapes of liquid in a domain.

@@ -109,19 +109,26 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     }
 
     /// Writes the flux out of each liquid cell per area of a face, that of the solids included, less the
-    /// flux `growth` that is wanted; 0 in the other slots.
+    /// flux `growth` that is wanted of a cell with an open face; 0 in the other slots.
     pub(super) fn net_flux(&self, velocity: &FaceField<T, D>, growth: f64, flux: &mut [f64]) {
         flux.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, flux)| {
             for (local, flux) in flux.iter_mut().enumerate() {
                 let cell = Slot { block, local };
                 *flux = if self.is_liquid[cell.flat::<D>()] {
                     let through = |axis, side| self.flux(velocity, axis, self.slot_of(cell, axis, side));
-                    (0..D).map(|axis| through(axis, 1) - through(axis, 0)).sum::<f64>() - growth
+                    let out = (0..D).map(|axis| through(axis, 1) - through(axis, 0)).sum::<f64>();
+                    if growth == 0.0 { out } else { out - growth * self.widest(cell) }
                 } else {
                     0.0
                 };
             }
         });
+    }
+
+    /// The largest open fraction of a liquid cell's faces: what grows in a nearly closed cell must leave it.
+    fn widest(&self, cell: Slot) -> f64 {
+        let open = |axis, side| self.liquid.open.axes[axis][self.slot_of(cell, axis, side)].into();
+        (0..D).flat_map(|axis| [open(axis, 0), open(axis, 1)]).fold(0.0, f64::max)
     }
 
     #[inline]
