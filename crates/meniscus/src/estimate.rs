@@ -76,11 +76,11 @@ fn pilot<const D: usize>(scene: &Scene) -> Result<Pilot, SimulationError> {
     let mut simulation = Simulation::<D>::new(scene);
     let started = Instant::now();
     let mut particles = simulation.state().particles.len();
-    while simulation.frames_done() < scene.content().time.frames && started.elapsed().as_secs_f64() < PATIENCE {
+    while simulation.frames_done() < scene.content().time.frames && started.elapsed().as_secs_f64() < PATIENCE
+    {
         simulation.advance_frame()?;
         particles = particles.max(simulation.state().particles.len());
     }
     let frames = f64::from(simulation.frames_done().max(1));
     Ok(Pilot { particles: particles as f64, seconds_per_frame: started.elapsed().as_secs_f64() / frames })
 }
-

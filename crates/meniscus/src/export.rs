@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use meniscus_io::export::{
     SurfaceExport, frame_contour, frame_surface, write_particles_ply, write_surface_obj, write_surface_ply,
 };
-use meniscus_io::{CacheError, Frame, WriteError, read_frame};
+use meniscus_io::{Frame, WriteError};
 use meniscus_scene::Setup;
 
 use crate::folder::{Folder, FolderError, scene_of};
-use crate::pictures::{PicturesError, chosen_frames};
+use crate::pictures::{PicturesError, chosen_frames, frame_of};
 use crate::simulation::posed_solids;
 
 /// A format of surfaces.
@@ -43,9 +43,6 @@ pub enum ExportError {
     /// The folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// A frame cannot be read.
-    #[error(transparent)]
-    Cache(#[from] CacheError),
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -76,8 +73,12 @@ pub fn export(
     let (folder, manifest) = Folder::open(folder.root())?;
     let scene = scene_of(&folder, &manifest)?;
     match scene.dimension() {
-        2 => export_in(&folder, &scene.setup::<2>(), options, progress, |frame, solids| frame_contour(frame, solids)),
-        _ => export_in(&folder, &scene.setup::<3>(), options, progress, |frame, solids| frame_surface(frame, solids)),
+        2 => export_in(&folder, &scene.setup::<2>(), options, progress, |frame, solids| {
+            frame_contour(frame, solids)
+        }),
+        _ => export_in(&folder, &scene.setup::<3>(), options, progress, |frame, solids| {
+            frame_surface(frame, solids)
+        }),
     }
 }
 
@@ -94,7 +95,7 @@ fn export_in<const D: usize>(
     let mut files = Vec::new();
     for (done, &number) in frames.iter().enumerate() {
         progress(done, frames.len());
-        let frame = read_frame::<D>(folder.frame(number))?;
+        let frame = frame_of(folder, setup, number)?;
         let path = match (options.particles, options.format) {
             (true, _) => {
                 let path = folder.made_of("export", number, "particles.ply");

@@ -1,6 +1,6 @@
 //! The folder of a run: names of its files, its manifest.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::hash::Hasher;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,12 +29,44 @@ pub enum FolderError {
         folder: PathBuf,
     },
     /// The manifest makes no sense.
-    #[error("{}: {problem}; if the file was edited, restore it, or run again with --overwrite", path.display())]
+    #[error("{}: {problem}; restore what was edited, or run again with --overwrite", path.display())]
     BadManifest {
         /// The manifest.
         path: PathBuf,
         /// What is wrong.
         problem: String,
+    },
+    /// It is a file.
+    #[error("{} is not a folder; give another with -o DIR", folder.display())]
+    NotAFolder {
+        /// What should be a folder.
+        folder: PathBuf,
+    },
+    /// It holds something by a name that a run would use, and no run.
+    #[error(
+        "{} is there, but no run that it belongs to (manifest.json is missing); write elsewhere with -o DIR, or \
+         move it away",
+        path.display()
+    )]
+    NotOurs {
+        /// What is in the way.
+        path: PathBuf,
+    },
+    /// Another process writes to it.
+    #[error("{} is being written by another run; wait for it to end, or write elsewhere with -o DIR", folder.display())]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A file in the folder is of another run.
+    #[error("{} is not of this run: {problem}; {fix}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// How one can tell.
+        problem: String,
+        /// What to do.
+        fix: &'static str,
     },
     /// The run in the folder is of another scene.
     #[error(
@@ -88,7 +120,7 @@ pub struct Manifest {
     pub frames: u32,
     /// Frames that are complete.
     pub frames_done: u32,
-    /// Where mesh files are relative to; empty for scenes of the gallery.
+    /// Where mesh files are relative to.
     pub scene_folder: PathBuf,
     /// The scene, overrides included.
     pub scene_text: String,
@@ -103,7 +135,7 @@ impl Manifest {
             hash: hash_of(scene),
             frames: scene.content().time.frames,
             frames_done: 0,
-            scene_folder: fs::canonicalize(scene.folder()).unwrap_or_else(|_| scene.folder().into()),
+            scene_folder: absolute(scene.folder()),
             scene_text: scene.source_text().into(),
         }
     }
@@ -182,9 +214,28 @@ impl Folder {
         self.root.join("checkpoints")
     }
 
-    pub(crate) fn latest_checkpoint(&self) -> Result<Option<PathBuf>, FolderError> {
-        let latest = self.numbers(&self.checkpoints(), "checkpoint")?.into_iter().max();
-        Ok(latest.map(|(frames, substeps)| self.checkpoint(frames, substeps)))
+    /// The numbers (frames, substeps of the next) of the checkpoint to continue from: the latest that all
+    /// frames up to it are there for. Later ones are removed, so that what is missing is computed again.
+    pub(crate) fn checkpoint_to_continue(&self) -> Result<Option<(u32, u32)>, FolderError> {
+        let mut frames = self.numbers(&self.root.join("frames"), "frame")?;
+        frames.sort_unstable();
+        let complete =
+            frames.iter().zip(0..).take_while(|&(&(frame, _), expected)| frame == expected).count();
+        let (usable, beyond): (Vec<_>, Vec<_>) = self
+            .numbers(&self.checkpoints(), "checkpoint")?
+            .into_iter()
+            .partition(|&(frames, _)| (frames as usize) < complete);
+        for (frames, substeps) in beyond {
+            self.remove_checkpoint(frames, substeps)?;
+        }
+        // A run killed just after it wrote one has left one too many.
+        self.prune_checkpoints()?;
+        Ok(usable.into_iter().max())
+    }
+
+    fn remove_checkpoint(&self, frames: u32, substeps: u32) -> Result<(), FolderError> {
+        let path = self.checkpoint(frames, substeps);
+        fs::remove_file(&path).map_err(|source| FolderError::Io { path, source })
     }
 
     /// Keeps the latest two checkpoints: should one be damaged, the other can be continued from.
@@ -192,8 +243,7 @@ impl Folder {
         let mut all = self.numbers(&self.checkpoints(), "checkpoint")?;
         all.sort_unstable();
         for &(frames, substeps) in all.iter().rev().skip(2) {
-            let path = self.checkpoint(frames, substeps);
-            fs::remove_file(&path).map_err(|source| FolderError::Io { path, source })?;
+            self.remove_checkpoint(frames, substeps)?;
         }
         Ok(())
     }
@@ -220,6 +270,17 @@ impl Folder {
         Ok(numbers)
     }
 
+    /// Holds the folder for one run, as long as what is given lives. The system lets go of it even if the
+    /// process is killed.
+    pub(crate) fn lock(&self) -> Result<Option<File>, FolderError> {
+        // Not every system lets one open or lock a folder; there, nothing is held.
+        let Ok(file) = File::open(&self.root) else { return Ok(None) };
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(FolderError::InUse { folder: self.root.clone() }),
+            _ => Ok(Some(file)),
+        }
+    }
+
     pub(crate) fn write_manifest(&self, manifest: &Manifest) -> Result<(), WriteError> {
         let mut text = serde_json::to_string_pretty(manifest).expect("a manifest is plain data");
         text.push('\n');
@@ -230,60 +291,105 @@ impl Folder {
 /// The scene of a run.
 ///
 /// # Errors
-/// If it cannot be read any more, as when a mesh file is gone.
+/// If it cannot be read any more, as when a mesh file is gone, or is not the scene that was run.
 pub fn scene_of(folder: &Folder, manifest: &Manifest) -> Result<Scene, FolderError> {
     let name = format!("{}.toml", manifest.scene);
-    Scene::parse(&name, &manifest.scene_text, &manifest.scene_folder, &[]).map_err(|source| FolderError::Scene {
-        path: folder.root.join("manifest.json"),
-        source: Box::new(source),
-    })
+    let path = folder.root.join("manifest.json");
+    let scene = Scene::parse(&name, &manifest.scene_text, &manifest.scene_folder, &[])
+        .map_err(|source| FolderError::Scene { path: path.clone(), source: Box::new(source) })?;
+    if hash_of(&scene) != manifest.hash || scene.name() != manifest.scene {
+        let problem = "its scene, or a mesh file of it, is not what was run (the hash differs)".into();
+        return Err(FolderError::BadManifest { path, problem });
+    }
+    Ok(scene)
 }
 
-pub(crate) fn begin(folder: &Folder, scene: &Scene, overwrite: bool) -> Result<Manifest, FolderError> {
+/// Makes the folder of a new run and holds it.
+pub(crate) fn begin(
+    folder: &Folder,
+    scene: &Scene,
+    overwrite: bool,
+) -> Result<(Manifest, Option<File>), FolderError> {
+    make_folder(&folder.root)?;
+    let lock = folder.lock()?;
     if folder.root.join("manifest.json").exists() {
         if !overwrite {
             return Err(FolderError::Occupied { folder: folder.root.clone() });
         }
         clear(&folder.root)?;
     }
-    for part in ["frames", "checkpoints"] {
-        let path = folder.root.join(part);
-        fs::create_dir_all(&path).map_err(|source| FolderError::Io { path, source })?;
+    let mut parts = FOLDERS.into_iter().chain(LOGS).map(|part| folder.root.join(part));
+    if let Some(path) = parts.find(|path| path.exists()) {
+        return Err(FolderError::NotOurs { path });
     }
     let manifest = Manifest::new(scene);
+    // First, so that a run killed at any later moment can be resumed.
     folder.write_manifest(&manifest)?;
-    Ok(manifest)
+    make_parts(folder)?;
+    Ok((manifest, lock))
 }
 
-/// Removes what a run wrote, and nothing else.
+/// The folders of a run. Without its checkpoints a run begins anew, so they are the first to go.
+const FOLDERS: [&str; 4] = ["checkpoints", "frames", "pictures", "export"];
+
+/// The logs of a run.
+const LOGS: [&str; 2] = ["stats.jsonl", "events.jsonl"];
+
+fn make_folder(path: &Path) -> Result<(), FolderError> {
+    fs::create_dir_all(path).map_err(|source| match source.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            FolderError::NotAFolder { folder: path.into() }
+        }
+        _ => FolderError::Io { path: path.into(), source },
+    })
+}
+
+fn make_parts(folder: &Folder) -> Result<(), FolderError> {
+    ["frames", "checkpoints"].iter().try_for_each(|part| make_folder(&folder.root.join(part)))
+}
+
+/// Removes what a run wrote, the manifest last.
 fn clear(root: &Path) -> Result<(), FolderError> {
     let gone = |result: io::Result<()>, path: PathBuf| match result {
         Err(source) if source.kind() != io::ErrorKind::NotFound => Err(FolderError::Io { path, source }),
         _ => Ok(()),
     };
-    for part in ["frames", "checkpoints", "pictures", "export"] {
+    for part in FOLDERS {
         let path = root.join(part);
         gone(fs::remove_dir_all(&path), path)?;
     }
-    for file in ["stats.jsonl", "events.jsonl", "manifest.json"] {
+    for file in LOGS.into_iter().chain(["manifest.json"]) {
         let path = root.join(file);
         gone(fs::remove_file(&path), path)?;
     }
     Ok(())
 }
 
-pub(crate) fn open_to_resume(folder: &Folder, scene: &Scene) -> Result<Manifest, FolderError> {
+/// Opens the folder of a run to continue it, and holds it.
+pub(crate) fn open_to_resume(
+    folder: &Folder,
+    scene: &Scene,
+) -> Result<(Manifest, Option<File>), FolderError> {
     let Some(mut manifest) = read_manifest(&folder.root)? else {
         return Err(FolderError::NoRun { folder: folder.root.clone() });
     };
-    if manifest.hash != hash_of(scene) || manifest.scene != scene.name() {
+    let lock = folder.lock()?;
+    if manifest.hash != hash_of(scene) {
         return Err(FolderError::OtherScene { folder: folder.root.clone() });
     }
     // The number of frames and how they are drawn may change.
     manifest.frames = scene.content().time.frames;
     manifest.scene_text = scene.source_text().into();
+    manifest.scene_folder = absolute(scene.folder());
     folder.write_manifest(&manifest)?;
-    Ok(manifest)
+    make_parts(folder)?;
+    Ok((manifest, lock))
+}
+
+/// The folder by a path that holds wherever it is read.
+fn absolute(folder: &Path) -> PathBuf {
+    let folder = if folder == Path::new("") { Path::new(".") } else { folder };
+    fs::canonicalize(folder).unwrap_or_else(|_| folder.into())
 }
 
 fn read_manifest(root: &Path) -> Result<Option<Manifest>, FolderError> {
@@ -291,6 +397,12 @@ fn read_manifest(root: &Path) -> Result<Option<Manifest>, FolderError> {
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(FolderError::NotAFolder { folder: root.into() });
+        }
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            return Err(FolderError::BadManifest { path, problem: error.to_string() });
+        }
         Err(source) => return Err(FolderError::Io { path, source }),
     };
     serde_json::from_str(&text)
@@ -298,17 +410,32 @@ fn read_manifest(root: &Path) -> Result<Option<Manifest>, FolderError> {
         .map_err(|error| FolderError::BadManifest { path, problem: error.to_string() })
 }
 
-/// A hash of all that bears on the simulation: not how many frames there are, nor what is written and drawn.
+/// A hash of the scene's name and of all that bears on the simulation, mesh files included: not how many frames
+/// there are, nor what is written and drawn.
 fn hash_of(scene: &Scene) -> String {
     let mut content = scene.content().clone();
     content.time.frames = 0;
     content.output = Default::default();
     content.render = Default::default();
     content.description = None;
-    let text = serde_json::to_string(&content).expect("a scene is plain data");
+    let value = serde_json::to_value((scene.name(), &content)).expect("a scene is plain data");
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    hash.write(text.as_bytes());
+    hash.write(value.to_string().as_bytes());
+    hash_meshes(&value, scene.folder(), &mut hash);
     format!("{:016x}", hash.finish())
+}
+
+/// Adds the mesh files that a part of a scene names. The scene has been read with them; one that is gone since
+/// is as good as changed.
+fn hash_meshes(part: &serde_json::Value, folder: &Path, hash: &mut Fnv) {
+    if let Some(file) = part.pointer("/mesh/file").and_then(serde_json::Value::as_str) {
+        hash.write(&fs::read(folder.join(file)).unwrap_or_default());
+    }
+    match part {
+        serde_json::Value::Object(map) => map.values().for_each(|part| hash_meshes(part, folder, hash)),
+        serde_json::Value::Array(list) => list.iter().for_each(|part| hash_meshes(part, folder, hash)),
+        _ => {}
+    }
 }
 
 /// FNV-1a: it need not resist an attacker, only tell scenes apart, and be the same in every version of Rust.

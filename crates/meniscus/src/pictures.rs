@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use meniscus_io::{CacheError, Frame, WriteError, read_frame, write_atomically};
 use meniscus_render::{
-    Camera, GifWriter, LiquidColour, Picture, PictureError, Style2, Style3, View, encode_png, render_2d, render_3d,
+    Camera, GifWriter, LiquidColour, Picture, PictureError, Style2, Style3, View, encode_png, render_2d,
+    render_3d,
 };
 use meniscus_scene::{RenderSettings, Setup, Show};
 
@@ -55,6 +56,8 @@ pub enum PicturesError {
 pub struct Pictures {
     /// One a frame.
     pub stills: Vec<PathBuf>,
+    /// Frames that are not there although later ones are, if all were to be drawn.
+    pub missing: Vec<u32>,
     /// All of them as an animation, if all frames were drawn.
     pub gif: Option<PathBuf>,
     /// Frames a second.
@@ -101,7 +104,7 @@ fn draw_in<const D: usize>(
     let mut stills = Vec::new();
     for (done, &frame) in frames.iter().enumerate() {
         progress(done, frames.len());
-        let picture = draw(&read_frame::<D>(folder.frame(frame))?, setup, &settings, fastest);
+        let picture = draw(&frame_of(folder, setup, frame)?, setup, &settings, fastest);
         let path = folder.made_of("pictures", frame, "png");
         write_atomically(&path, &encode_png(&picture))?;
         if let Some(gif) = &mut gif {
@@ -118,7 +121,30 @@ fn draw_in<const D: usize>(
         }
         None => None,
     };
-    Ok(Pictures { stills, gif, fps })
+    let missing = match options.frame {
+        Some(_) => Vec::new(),
+        None => (0..frames[frames.len() - 1]).filter(|n| frames.binary_search(n).is_err()).collect(),
+    };
+    Ok(Pictures { stills, missing, gif, fps })
+}
+
+/// A frame of the cache, if it is one of this run.
+pub(crate) fn frame_of<const D: usize>(
+    folder: &Folder,
+    setup: &Setup<D>,
+    number: u32,
+) -> Result<Frame<D>, PicturesError> {
+    let path = folder.frame(number);
+    let frame = read_frame::<D>(&path)?;
+    let problem = if frame.frame != number {
+        format!("it is frame {}", frame.frame)
+    } else if frame.grid != setup.grid || frame.solids.len() != setup.solids.len() {
+        "it is of another scene".into()
+    } else {
+        return Ok(frame);
+    };
+    let fix = "delete it and run again with --resume, which computes it again";
+    Err(FolderError::Foreign { path, problem, fix }.into())
 }
 
 pub(crate) fn chosen_frames(folder: &Folder, one: Option<u32>) -> Result<Vec<u32>, PicturesError> {
@@ -137,9 +163,8 @@ pub(crate) fn chosen_frames(folder: &Folder, one: Option<u32>) -> Result<Vec<u32
 fn fastest_speed(folder: &Folder) -> f64 {
     let Ok(file) = fs::File::open(folder.stats()) else { return 1.0 };
     let lines = BufReader::new(file).lines().map_while(Result::ok);
-    let speeds = lines.filter_map(|line| {
-        serde_json::from_str::<serde_json::Value>(&line).ok()?.get("max_speed")?.as_f64()
-    });
+    let speeds = lines
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok()?.get("max_speed")?.as_f64());
     let fastest = speeds.fold(0.0, f64::max);
     if fastest > 0.0 { fastest } else { 1.0 }
 }
@@ -177,5 +202,11 @@ fn view<'a, const D: usize>(
     setup: &Setup<D>,
     solids: &'a [meniscus_core::shape::Shape<D>],
 ) -> View<'a, D> {
-    View { grid: &frame.grid, level_set: &frame.level_set, velocity: &frame.velocity, solids, open: setup.open }
+    View {
+        grid: &frame.grid,
+        level_set: &frame.level_set,
+        velocity: &frame.velocity,
+        solids,
+        open: setup.open,
+    }
 }

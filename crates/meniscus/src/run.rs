@@ -1,14 +1,13 @@
 //! A run: a simulation whose frames, statistics and checkpoints go to a folder.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use meniscus_io::{
-    CacheError, JsonLines, WriteError, read_checkpoint, write_checkpoint, write_frame,
-};
+use meniscus_io::{CacheError, JsonLines, WriteError, read_checkpoint, write_checkpoint, write_frame};
 use meniscus_scene::Scene;
 
-use crate::folder::{self, Folder, FolderError};
+use crate::folder::{self, Folder, FolderError, Manifest};
 use crate::simulation::{Checkpoint, Simulation, SimulationError};
 use crate::stats::Stats;
 
@@ -49,7 +48,7 @@ pub enum Event<'a> {
 pub enum Outcome {
     /// All frames are there.
     Done {
-        /// The largest drift of the liquid's volume in this part of the run.
+        /// The largest drift of the liquid's volume.
         max_drift: f64,
     },
     /// It was asked to stop; a checkpoint is written.
@@ -115,35 +114,42 @@ fn run_in<const D: usize>(
     observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     let folder = Folder::new(&options.folder, scene.name());
-    let mut manifest = if options.resume {
+    let (mut manifest, _lock) = if options.resume {
         folder::open_to_resume(&folder, scene)?
     } else {
         folder::begin(&folder, scene, options.overwrite)?
     };
     let setup = scene.setup::<D>();
-    let checkpoint: Option<Checkpoint<D>> =
-        folder.latest_checkpoint()?.map(|path| read_checkpoint(&path)).transpose()?;
-    let fresh = checkpoint.is_none();
+    let checkpoint = latest_checkpoint::<D>(&folder, &manifest)?;
     let position = checkpoint.as_ref().map_or((0, 0), |c| (c.frames_done, c.substeps_of_frame));
     let mut simulation = match checkpoint {
         Some(checkpoint) => Simulation::<D>::resume(scene, checkpoint),
-        None => Simulation::<D>::new(scene),
+        None => {
+            let simulation = Simulation::<D>::new(scene);
+            write_frame(folder.frame(0), &simulation.frame())?;
+            simulation
+        }
     };
-    let mut stats_log = JsonLines::resume(folder.stats(), |line| is_before(line, position))?;
+    let drift = Cell::new(Drift::default());
+    let mut stats_log = JsonLines::resume(folder.stats(), |line| {
+        let kept = is_before(line, position);
+        if kept {
+            drift.set(drift.get().or(Drift::of_line(line)));
+        }
+        kept
+    })?;
     JsonLines::resume(folder.events(), |line| is_before(line, position))?;
+    let mut drift = drift.get();
+    drift.check(options.max_drift)?;
     if options.resume {
         let _ = observe(Event::Resumed { frames_done: position.0 });
     }
-    if fresh {
-        write_frame(folder.frame(0), &simulation.frame())?;
-    }
 
     let frames = setup.time.frames;
-    let mut max_drift: f64 = 0.0;
     while simulation.frames_done() < frames {
         let stats = simulation.advance_substep()?;
         stats_log.append(&stats)?;
-        max_drift = max_drift.max(stats.drift().abs());
+        drift = drift.or(Drift { frame: stats.frame, drift: stats.drift() });
         let ended = simulation.frames_done() == stats.frame;
         if ended {
             let bytes = write_frame(folder.frame(stats.frame), &simulation.frame())?;
@@ -151,37 +157,95 @@ fn run_in<const D: usize>(
             folder.write_manifest(&manifest)?;
             let last = stats.frame == frames;
             if last || stats.frame.is_multiple_of(setup.output.checkpoint_every) {
-                save(&folder, &simulation)?;
+                save(&folder, &manifest, &simulation)?;
             }
             // The substep is reported first, so that its frame follows it.
             let stop = observe(Event::Substep(&stats)).is_break();
             let stop = observe(Event::Frame { frame: stats.frame, bytes }).is_break() || stop;
             if stop && !last {
-                return interrupted(&folder, &simulation);
+                return interrupted(&folder, &manifest, &simulation);
             }
         } else if observe(Event::Substep(&stats)).is_break() {
-            return interrupted(&folder, &simulation);
+            return interrupted(&folder, &manifest, &simulation);
         }
-        if let Some(limit) = options.max_drift
-            && stats.drift().abs() > limit
-        {
-            save(&folder, &simulation)?;
-            return Err(RunError::Drift { frame: stats.frame, drift: stats.drift(), limit });
+        if let Err(error) = drift.check(options.max_drift) {
+            save(&folder, &manifest, &simulation)?;
+            return Err(error);
         }
     }
-    Ok(Outcome::Done { max_drift })
+    Ok(Outcome::Done { max_drift: drift.drift.abs() })
 }
 
-fn interrupted<const D: usize>(folder: &Folder, simulation: &Simulation<D>) -> Result<Outcome, RunError> {
-    save(folder, simulation)?;
+fn interrupted<const D: usize>(
+    folder: &Folder,
+    manifest: &Manifest,
+    simulation: &Simulation<D>,
+) -> Result<Outcome, RunError> {
+    save(folder, manifest, simulation)?;
     Ok(Outcome::Interrupted { frames_done: simulation.frames_done() })
 }
 
-fn save<const D: usize>(folder: &Folder, simulation: &Simulation<D>) -> Result<(), RunError> {
+/// Writes a checkpoint, marked as one of this run.
+fn save<const D: usize>(
+    folder: &Folder,
+    manifest: &Manifest,
+    simulation: &Simulation<D>,
+) -> Result<(), RunError> {
     let checkpoint = simulation.checkpoint();
-    write_checkpoint(folder.checkpoint(checkpoint.frames_done, checkpoint.substeps_of_frame), &checkpoint)?;
+    let path = folder.checkpoint(checkpoint.frames_done, checkpoint.substeps_of_frame);
+    write_checkpoint(path, &(&manifest.hash, &checkpoint))?;
     folder.prune_checkpoints()?;
     Ok(())
+}
+
+fn latest_checkpoint<const D: usize>(
+    folder: &Folder,
+    manifest: &Manifest,
+) -> Result<Option<Checkpoint<D>>, RunError> {
+    let Some((frames, substeps)) = folder.checkpoint_to_continue()? else { return Ok(None) };
+    let path = folder.checkpoint(frames, substeps);
+    let (hash, checkpoint): (String, Checkpoint<D>) = read_checkpoint(&path)?;
+    let problem = if hash != manifest.hash {
+        "it is of another scene"
+    } else if (checkpoint.frames_done, checkpoint.substeps_of_frame) != (frames, substeps) {
+        "it is of another moment than its name says"
+    } else {
+        return Ok(Some(checkpoint));
+    };
+    let fix = "delete it and run again with --resume, which continues from the checkpoint before it";
+    Err(FolderError::Foreign { path, problem: problem.into(), fix }.into())
+}
+
+/// The largest drift of the liquid's volume so far.
+#[derive(Clone, Copy, Default)]
+struct Drift {
+    frame: u32,
+    drift: f64,
+}
+
+impl Drift {
+    /// From a line of `stats.jsonl`, as [`Stats::drift`] has it.
+    fn of_line(line: &serde_json::Value) -> Self {
+        let number = |key: &str| line.get(key).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+        let (volume, target) = (number("liquid_volume"), number("liquid_volume_target"));
+        let drift = if target > 0.0 { volume / target - 1.0 } else { 0.0 };
+        Self { frame: number("frame") as u32, drift }
+    }
+
+    /// The larger of two; the first of equals. No number is larger than any.
+    fn or(self, other: Self) -> Self {
+        if other.drift.abs().total_cmp(&self.drift.abs()).is_gt() { other } else { self }
+    }
+
+    fn check(self, limit: Option<f64>) -> Result<(), RunError> {
+        let Self { frame, drift } = self;
+        match limit {
+            Some(limit) if drift.is_nan() || drift.abs() > limit => {
+                Err(RunError::Drift { frame, drift, limit })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Whether a line of a log belongs to what a checkpoint (frames done, substeps of the next) holds.

@@ -1,8 +1,8 @@
 //! `meniscus export`.
 
-use meniscus::{ExportError, ExportOptions, Folder, Format};
+use meniscus::{ExportOptions, Folder, Format};
 
-use super::progress_bar;
+use super::{export_failure, progress_bar};
 use crate::cli::{ExportArgs, ExportFormat, Failure, print_line};
 
 /// Writes the surface or the particles of a run.
@@ -18,12 +18,11 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
-    let files = written.map_err(|error| match error {
-        ExportError::Write(_) | ExportError::Cache(_) => Failure::failed(error),
-        _ => Failure::bad_input(error),
-    })?;
-    if let Some(last) = files.last() {
-        print_line(&format!("{} files, the last is {}", files.len(), last.display()));
+    let files = written.map_err(export_failure)?;
+    match &files[..] {
+        [] => {}
+        [file] => print_line(&format!("file: {}", file.display())),
+        [.., last] => print_line(&format!("{} files, the last is {}", files.len(), last.display())),
     }
     Ok(())
 }

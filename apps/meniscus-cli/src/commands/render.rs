@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use meniscus::{Folder, PictureOptions, Pictures, PicturesError, draw};
+use meniscus::{Folder, PictureOptions, Pictures, draw};
 
-use super::progress_bar;
+use super::{pictures_failure, progress_bar};
 use crate::cli::{Failure, RenderArgs, print_line, use_threads};
 
 /// Draws the frames of a run.
@@ -22,10 +22,7 @@ pub fn draw_folder(folder: &Path, options: &PictureOptions) -> Result<(), Failur
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
-    let pictures = drawn.map_err(|error| match error {
-        PicturesError::Folder(_) | PicturesError::NoSuchFrame { .. } => Failure::bad_input(error),
-        _ => Failure::failed(error),
-    })?;
+    let pictures = drawn.map_err(pictures_failure)?;
     if let (1, Some(still)) = (pictures.stills.len(), pictures.stills.first()) {
         print_line(&format!("picture: {}", still.display()));
     } else if let Some(last) = pictures.stills.last() {
@@ -33,9 +30,17 @@ pub fn draw_folder(folder: &Path, options: &PictureOptions) -> Result<(), Failur
     }
     if let Some(gif) = &pictures.gif {
         print_line(&format!("animation: {}", gif.display()));
-        match movie(&pictures, gif) {
-            Some(path) => print_line(&format!("movie: {}", path.display())),
-            None => print_line("no MP4: ffmpeg is not installed, or it failed"),
+        if !pictures.missing.is_empty() {
+            // ffmpeg would end the movie there.
+            let missing: Vec<String> = pictures.missing.iter().map(u32::to_string).collect();
+            print_line(&format!(
+                "no MP4: frames {} are missing; run again with --resume",
+                missing.join(", ")
+            ));
+        } else if let Some(path) = movie(&pictures, gif) {
+            print_line(&format!("movie: {}", path.display()));
+        } else {
+            print_line("no MP4: ffmpeg is not installed, or it failed");
         }
     }
     Ok(())
@@ -47,7 +52,16 @@ fn movie(pictures: &Pictures, gif: &Path) -> Option<PathBuf> {
     let stem = gif.with_extension("");
     let first = pictures.stills.first()?.to_str()?.strip_suffix(".png")?.rsplit('.').next()?;
     let status = Command::new("ffmpeg")
-        .args(["-y", "-loglevel", "error", "-framerate", &pictures.fps.to_string(), "-start_number", first, "-i"])
+        .args([
+            "-y",
+            "-loglevel",
+            "error",
+            "-framerate",
+            &pictures.fps.to_string(),
+            "-start_number",
+            first,
+            "-i",
+        ])
         .arg(format!("{}.%04d.png", stem.display()))
         // Even sizes and this pixel format play everywhere.
         .args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use meniscus::{Event, Outcome, PictureOptions, RunError, RunOptions, Stats};
+use meniscus::{Event, Outcome, PictureOptions, RunOptions, Stats};
 
-use super::{open_scene, render};
+use super::{open_scene, render, run_failure};
 use crate::cli::{Failure, RunArgs, print_line, use_threads};
 
 /// Simulates a scene into a folder.
@@ -23,9 +23,16 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         max_drift: args.max_drift,
     };
 
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = stop.clone();
-    ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed)).map_err(Failure::failed)?;
+    let (running, stop) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
+    let (is_running, asked) = (running.clone(), stop.clone());
+    let handler = move || {
+        asked.store(true, Ordering::Relaxed);
+        // Nothing else waits for the answer: pictures can be drawn again.
+        if !is_running.load(Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    ctrlc::set_handler(handler).map_err(Failure::failed)?;
     let mut line = ProgressLine::new(scene.content().time.frames);
     let outcome = meniscus::run(&scene, &options, &mut |event| {
         line.show(&event);
@@ -47,9 +54,9 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
             ));
             return Err(Failure::Interrupted);
         }
-        Err(error @ (RunError::Folder(_) | RunError::Cache(_))) => return Err(Failure::bad_input(error)),
-        Err(error) => return Err(Failure::failed(error)),
+        Err(error) => return Err(run_failure(error)),
     }
+    running.store(false, Ordering::Relaxed);
     if args.render { render::draw_folder(&folder, &PictureOptions::default()) } else { Ok(()) }
 }
 

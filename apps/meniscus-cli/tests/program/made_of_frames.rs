@@ -1,0 +1,111 @@
+//! `render` and `export`.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{DAM_3D, Sandbox};
+
+/// The size of a PNG picture, all of whose parts must be whole.
+fn png_size(path: &Path) -> [u32; 2] {
+    let bytes = fs::read(path).expect("a picture");
+    assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    let (mut at, mut kinds) = (8, Vec::new());
+    while at < bytes.len() {
+        let end = at + 8 + word(at) as usize;
+        assert_eq!(word(end), crc32(&bytes[at + 4..end]), "a chunk of {}", path.display());
+        kinds.push(&bytes[at + 4..at + 8]);
+        at = end + 4;
+    }
+    assert!(kinds[0] == b"IHDR" && kinds.contains(&&b"IDAT"[..]) && kinds.ends_with(&[b"IEND"]));
+    [word(16), word(20)]
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))
+    })
+}
+
+#[test]
+fn pictures_in_two_and_three_dimensions() {
+    let sandbox = Sandbox::new();
+    sandbox.write("dam3.toml", DAM_3D);
+    for scene in ["dam", "dam3"] {
+        sandbox.ends(0, &["run", &format!("{scene}.toml"), "-o", scene, "--frames", "2"]);
+        let picture = |frame: u32| sandbox.path(&format!("{scene}/pictures/{scene}.{frame:04}.png"));
+        sandbox.ends(0, &["render", scene, "--frame", "2", "--size", "97x65"]);
+        assert_eq!(png_size(&picture(2)), [97, 65]);
+        assert!(
+            !picture(1).exists()
+                && !sandbox.path(scene).join("pictures").join(format!("{scene}.gif")).exists()
+        );
+
+        let ended = sandbox.ends(0, &["render", scene, "--size", "120x90", "--threads", "1"]);
+        assert_eq!(ended.stderr, "");
+        let one_thread: Vec<Vec<u8>> = (0..=2).map(|n| fs::read(picture(n)).expect("a picture")).collect();
+        assert!(one_thread[0] != one_thread[2], "the liquid moves");
+        sandbox.ends(0, &["render", scene, "--size", "120x90", "--threads", "2"]);
+        for (frame, expected) in one_thread.iter().enumerate() {
+            let path = picture(frame as u32);
+            assert_eq!(png_size(&path), [120, 90]);
+            assert!(fs::read(&path).expect("a picture") == *expected, "threads change frame {frame}");
+        }
+        let gif = fs::read(sandbox.path(&format!("{scene}/pictures/{scene}.gif"))).expect("an animation");
+        assert!(gif.starts_with(b"GIF89a") && gif.ends_with(b";"));
+        assert_eq!(gif[6..10], [120, 0, 90, 0]);
+    }
+    sandbox.ends(2, &["render", "dam", "--frame", "3"]).says(&["no frame 3", "0 to 2"]);
+    for size in ["100", "0x0", "15x100", "100x9000", "ax b", "-1x20"] {
+        sandbox.ends(2, &["render", "dam", "--size", size]);
+    }
+}
+
+/// A scene with an exported surface as a solid: it is refused if the surface is not closed.
+fn scene_of_mesh(sandbox: &Sandbox, file: &str) -> [&'static str; 2] {
+    let start = DAM_3D.split("[[solid]]").next().expect("a start");
+    let text = format!("{start}[[solid]]\nname = \"ice\"\nshape = {{ mesh = {{ file = \"{file}\" }} }}\n");
+    sandbox.write("ice.toml", &text.replace("[0.0, 0.0, 0.0]", "[0.0, 0.0, 0.9]"));
+    ["check", "ice.toml"]
+}
+
+#[test]
+fn exported_surfaces_are_closed_when_read_back() {
+    let sandbox = Sandbox::new();
+    sandbox.write("dam3.toml", DAM_3D);
+    sandbox.ends(0, &["run", "dam3.toml", "-o", "out", "--frames", "3"]);
+    for format in ["ply", "obj"] {
+        let ended = sandbox.ends(0, &["export", "out", "--format", format]);
+        assert!(ended.stdout.contains("4 files") && ended.stderr.is_empty(), "{}", ended.stdout);
+        for frame in 0..=3 {
+            let file = format!("out/export/dam3.{frame:04}.{format}");
+            sandbox.ends(0, &scene_of_mesh(&sandbox, &file));
+            // The test can fail: without its last triangle the surface has a hole.
+            if format == "obj" {
+                let whole = fs::read_to_string(sandbox.path(&file)).expect("a surface");
+                let (cut, _) = whole.trim_end().rsplit_once('\n').expect("lines");
+                sandbox.write("cut.obj", cut);
+                sandbox.ends(2, &scene_of_mesh(&sandbox, "cut.obj")).says(&["not a closed surface"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn particles_are_exported_where_frames_keep_them() {
+    let sandbox = Sandbox::new();
+    sandbox.ends(0, &["run", "dam.toml", "-o", "out", "--frames", "2"]);
+    sandbox.ends(0, &["export", "out", "--format", "ply", "--particles", "--frame", "2"]);
+    assert_eq!(sandbox.names("out/export"), ["dam.0002.particles.ply"]);
+    let bytes = fs::read(sandbox.path("out/export/dam.0002.particles.ply")).expect("particles");
+    let header = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]).into_owned();
+    let particles = crate::common::stats(&sandbox.path("out")).last().expect("a line")["particles"].clone();
+    assert!(header.contains(&format!("element vertex {particles}\n")), "{header}");
+
+    sandbox.ends(2, &["export", "out", "--format", "obj", "--particles"]).says(&["--format ply"]);
+    sandbox.ends(2, &["export", "out", "--format", "stl"]);
+    sandbox.ends(2, &["export", "out", "--format", "ply", "--frame", "9"]).says(&["no frame 9", "0 to 2"]);
+    sandbox.ends(0, &["run", "dam.toml", "-o", "bare", "--frames", "1", "--set", "output.particles=false"]);
+    sandbox.ends(2, &["export", "bare", "--format", "ply", "--particles"]).says(&["output.particles=true"]);
+    sandbox.ends(0, &["export", "bare", "--format", "ply"]);
+}

@@ -1,0 +1,11 @@
+//! The whole program: the real binary in temporary folders.
+
+mod bench;
+mod common;
+mod damage;
+mod folders;
+mod full_disk;
+mod made_of_frames;
+mod run;
+mod scenes;
+mod stopped;

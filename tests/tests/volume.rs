@@ -1,0 +1,151 @@
+//! VALIDATION 11: the volume of the liquid is known, and kept.
+
+use std::path::Path;
+
+use meniscus::{Scene, Simulation, Stats};
+
+fn run<const D: usize>(text: &str, frames: usize) -> (Simulation<D>, Vec<Stats>) {
+    let scene = Scene::parse("test.toml", text, Path::new(""), &[]).expect("a valid scene");
+    let mut simulation = Simulation::<D>::new(&scene);
+    let mut all = Vec::new();
+    for _ in 0..frames {
+        all.extend(simulation.advance_frame().expect("it runs"));
+    }
+    (simulation, all)
+}
+
+fn worst_drift(stats: &[Stats]) -> f64 {
+    stats.iter().map(|s| s.drift().abs()).fold(0.0, f64::max)
+}
+
+fn last(stats: &[Stats]) -> &Stats {
+    stats.last().expect("at least one substep")
+}
+
+/// A splash against a pillar, with each transfer.
+#[test]
+fn a_dam_break_keeps_its_volume() {
+    for transfer in ["apic", "flip"] {
+        let text = format!(
+            r#"
+            [domain]
+            size = [1.0, 0.6, 0.4]
+            cells = 40
+            [particles]
+            transfer = "{transfer}"
+            [[liquid]]
+            shape = {{ box = {{ from = [0, 0, 0], to = [0.35, 0.4, 0.4] }} }}
+            [[solid]]
+            shape = {{ cylinder = {{ from = [0.7, -0.1, 0.2], to = [0.7, 0.7, 0.2], radius = 0.07 }} }}
+            "#
+        );
+        let (_, stats) = run::<3>(&text, 24);
+        assert!(worst_drift(&stats) < 0.003, "{transfer}: {}", worst_drift(&stats));
+        assert_eq!(stats.iter().map(|s| s.removed_particles).sum::<usize>(), 0);
+        let initial = 0.35 * 0.4 * 0.4;
+        assert!((last(&stats).liquid_volume_target / initial - 1.0).abs() < 0.002);
+    }
+}
+
+/// A source under water and one in the air pour in what their velocity and area say.
+#[test]
+fn sources_pour_in_velocity_times_area() {
+    for level in [0.1, 0.5] {
+        let text = format!(
+            r#"
+            [domain]
+            size = [1.0, 1.0]
+            cells = 40
+            [[liquid]]
+            shape = {{ box = {{ from = [0, 0], to = [1, {level}] }} }}
+            [[source]]
+            shape = {{ box = {{ from = [0.2, 0.2], to = [0.4, 0.3] }} }}
+            velocity = [0.0, 1.0]
+            "#
+        );
+        let (simulation, stats) = run::<2>(&text, 12);
+        let poured: f64 = stats.iter().map(|s| s.poured_volume).sum();
+        // The source fills its own place first, where that is not under water.
+        let own = if level < 0.2 { 0.2 * 0.1 } else { 0.0 };
+        let expected = own + 0.2 * simulation.time();
+        assert!((poured / expected - 1.0).abs() < 0.01, "{level}: {poured} of {expected}");
+        assert!(worst_drift(&stats) < 0.003, "{level}: {}", worst_drift(&stats));
+        assert!(last(&stats).liquid_volume > level + 0.99 * expected);
+    }
+}
+
+#[test]
+fn a_sink_takes_what_it_accounts_for() {
+    let text = r#"
+        [domain]
+        size = [1.0, 1.0]
+        cells = 40
+        [[liquid]]
+        shape = { box = { from = [0, 0], to = [1, 0.5] } }
+        [[sink]]
+        shape = { box = { from = [0.4, 0.0], to = [0.6, 0.1] } }
+    "#;
+    let (_, stats) = run::<2>(text, 8);
+    let drained: f64 = stats.iter().map(|s| s.drained_volume).sum();
+    assert!(drained > 0.05, "{drained}");
+    assert!(last(&stats).drained_particles > 0);
+    assert!((last(&stats).liquid_volume_target - (0.5 - drained)).abs() < 1e-9);
+    assert!(worst_drift(&stats) < 0.003, "{}", worst_drift(&stats));
+}
+
+/// A body of liquid flies out through an open side: at the end it is all accounted for as gone.
+#[test]
+fn an_open_side_lets_the_liquid_leave() {
+    let text = r#"
+        gravity = [0.0, 0.0]
+        [domain]
+        size = [1.0, 1.0]
+        cells = 32
+        open = ["+x"]
+        [[liquid]]
+        shape = { sphere = { centre = [0.5, 0.5], radius = 0.2 } }
+        velocity = [2.0, 0.0]
+    "#;
+    let (_, stats) = run::<2>(text, 13);
+    let before = stats[0].liquid_volume;
+    let drained: f64 = stats.iter().map(|s| s.drained_volume).sum();
+    assert_eq!(last(&stats).particles, 0);
+    assert!((drained / before - 1.0).abs() < 0.05, "{drained} of {before}");
+}
+
+/// A block that is pushed into a full pool raises its level by the volume it displaces.
+#[test]
+fn a_moving_solid_displaces_its_volume() {
+    let text = r#"
+        [domain]
+        size = [1.0, 1.0]
+        cells = 40
+        [[liquid]]
+        shape = { box = { from = [0, 0], to = [1, 0.4] } }
+        [[solid]]
+        shape = { box = { from = [0.33, 0.5], to = [0.67, 0.9] } }
+        [solid.motion]
+        interpolation = "smooth"
+        keyframes = [{ time = 0 }, { time = 1.0, translation = [0, -0.3] }]
+        [[probe]]
+        name = "level"
+        kind = "height"
+        at = [0.1]
+    "#;
+    let (simulation, stats) = run::<2>(text, 72);
+    assert!(worst_drift(&stats) < 0.003, "{}", worst_drift(&stats));
+    assert_eq!(stats.iter().map(|s| s.removed_particles).sum::<usize>(), 0);
+    // 0.34 of the width is taken from height 0.2 on: 0.4 = h - 0.34 (h - 0.2). Averaged over the last second, since
+    // waves are left.
+    let expected = (0.4 - 0.34 * 0.2) / 0.66;
+    let late: Vec<f64> = stats
+        .iter()
+        .filter(|s| s.time > simulation.time() - 1.5)
+        .map(|s| match s.probes["level"] {
+            meniscus::ProbeValue::Scalar(Some(level)) => level,
+            _ => panic!("a level"),
+        })
+        .collect();
+    let level = late.iter().sum::<f64>() / late.len() as f64;
+    assert!((level - expected).abs() < 0.015, "{level}, expected {expected}");
+}
