@@ -173,7 +173,8 @@ impl<const D: usize> Boundary<D> {
                 let inner = cell_in_block::<D>(slot.local);
                 let mut corners = [0.0; 8];
                 for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
-                    *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
+                    *corner =
+                        f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
                 }
                 cell_open_fraction::<D>(&corners[..1 << D])
             }
@@ -228,7 +229,9 @@ impl<const D: usize> Boundary<D> {
             let slot = Slot { block, local };
             let cell = self.blocks.cell(slot);
             for axis in 0..D {
-                if self.open.axes[axis][slot] > 0.0 || cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n) {
+                if self.open.axes[axis][slot] > 0.0
+                    || cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n)
+                {
                     continue;
                 }
                 let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
@@ -358,7 +361,8 @@ pub fn solid_cells<const D: usize>(
             Sight::Solid => true,
             Sight::Cut(nodes) => {
                 let inner = cell_in_block::<D>(local);
-                (0..1 << D).all(|k| nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))] <= 0.0)
+                (0..1 << D)
+                    .all(|k| nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))] <= 0.0)
             }
         };
         let inside = |local: usize| {
@@ -387,9 +391,8 @@ fn see<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord: [usize; 
         return Sight::Solid;
     }
     let nodes = (0..NODES.pow(D as u32)).map(|index| {
-        let node: [i64; D] = std::array::from_fn(|a| {
-            (coord[a] * BLOCK_EDGE + index / NODES.pow(a as u32) % NODES) as i64
-        });
+        let node: [i64; D] =
+            std::array::from_fn(|a| (coord[a] * BLOCK_EDGE + index / NODES.pow(a as u32) % NODES) as i64);
         let point = grid.node(node);
         (near.iter().map(|s| s.distance(point)).fold(f64::INFINITY, f64::min) / grid.dx) as f32
     });
@@ -400,7 +403,9 @@ fn nearest(a: Sight, b: Sight) -> Sight {
     match (a, b) {
         (Sight::Solid, _) | (_, Sight::Solid) => Sight::Solid,
         (Sight::Open, other) | (other, Sight::Open) => other,
-        (Sight::Cut(a), Sight::Cut(b)) => Sight::Cut(a.iter().zip(b.iter()).map(|(&a, &b)| a.min(b)).collect()),
+        (Sight::Cut(a), Sight::Cut(b)) => {
+            Sight::Cut(a.iter().zip(b.iter()).map(|(&a, &b)| a.min(b)).collect())
+        }
     }
 }
 

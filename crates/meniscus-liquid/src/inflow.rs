@@ -37,7 +37,11 @@ pub fn pour<const D: usize>(
 }
 
 /// Adds the sources to the liquid of a level set.
-pub fn fill_sources<const D: usize>(level_set: &mut Field<f32, D>, params: &Params<D>, sources: &[Source<D>]) {
+pub fn fill_sources<const D: usize>(
+    level_set: &mut Field<f32, D>,
+    params: &Params<D>,
+    sources: &[Source<D>],
+) {
     let blocks = level_set.blocks().clone();
     for source in sources {
         level_set.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
@@ -60,7 +64,11 @@ fn source_cells<const D: usize>(params: &Params<D>, source: &Source<D>) -> Vec<[
 }
 
 /// A place in each half of the cells that holds no particle.
-fn empty_halves<const D: usize>(state: &State<D>, ranges: &BlockRanges<D>, cells: &[[i64; D]]) -> Vec<[f32; D]> {
+fn empty_halves<const D: usize>(
+    state: &State<D>,
+    ranges: &BlockRanges<D>,
+    cells: &[[i64; D]],
+) -> Vec<[f32; D]> {
     let blocks = ranges.blocks();
     let mut new = Vec::new();
     for &cell in cells {

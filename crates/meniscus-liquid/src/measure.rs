@@ -28,8 +28,7 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
         }
         sum
     };
-    let sums: Vec<f64> =
-        (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect();
+    let sums: Vec<f64> = (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect();
     sums.iter().sum()
 }
 

@@ -53,7 +53,6 @@ impl<const D: usize> Params<D> {
         self.cfl.ceil() as usize + 2
     }
 
-
     /// A position in cells, in metres.
     pub(crate) fn to_metres(&self, x: [f32; D]) -> [f64; D] {
         self.grid.point(x.map(f64::from))

@@ -110,7 +110,13 @@ pub fn front<const D: usize>(state: &State<D>, params: &Params<D>, axis: usize, 
             next[axis] += if end == 1 { 1 } else { -1 };
             let at_wall = next[axis] < 0 || next[axis] >= blocks.cells()[axis] as i64;
             let beyond = f64::from(phi.get(next));
-            let reach = if at_wall { (-here).min(0.5) } else if beyond > 0.0 { here / (here - beyond) } else { 1.0 };
+            let reach = if at_wall {
+                (-here).min(0.5)
+            } else if beyond > 0.0 {
+                here / (here - beyond)
+            } else {
+                1.0
+            };
             let x = cell[axis] as f64 + 0.5 + sign * reach;
             if farthest.is_none_or(|f| sign * x > sign * f) {
                 farthest = Some(x);

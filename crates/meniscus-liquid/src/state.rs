@@ -86,7 +86,11 @@ impl<const D: usize> State<D> {
     }
 
     /// Sorts the particles by blocks, and drops those that lie in none of them.
-    pub(crate) fn sort(&mut self, blocks: Arc<Blocks<D>>, workspace: &mut SortWorkspace<D>) -> BlockRanges<D> {
+    pub(crate) fn sort(
+        &mut self,
+        blocks: Arc<Blocks<D>>,
+        workspace: &mut SortWorkspace<D>,
+    ) -> BlockRanges<D> {
         let ranges = self.particles.sort_by_block(&blocks, workspace);
         self.particles.truncate(ranges.sorted());
         ranges
@@ -122,8 +126,8 @@ fn blocks_of_shapes<const D: usize>(params: &Params<D>, shapes: &[Shape<D>]) -> 
     Blocks::new(params.grid.cells, |coord| {
         let lower = params.grid.point(coord.map(|c| (c * BLOCK_EDGE) as f64));
         let edge = BLOCK_EDGE as f64 * params.grid.dx;
-        bounds.iter().any(|b| {
-            (0..D).all(|a| lower[a] + edge > b.lower[a] - margin && lower[a] < b.upper[a] + margin)
-        })
+        bounds
+            .iter()
+            .any(|b| (0..D).all(|a| lower[a] + edge > b.lower[a] - margin && lower[a] < b.upper[a] + margin))
     })
 }

@@ -92,7 +92,11 @@ pub fn solid_travel<const D: usize>(solid: &Solid<D>) -> f64 {
     };
     // An unbounded shape has no corners; its displacement at the origin must do.
     let travel = (0..1 << D).map(corner).fold(0.0, f64::max);
-    if travel.is_finite() { travel } else { meniscus_core::vector::norm(solid.displacement(solid.to.translation)) }
+    if travel.is_finite() {
+        travel
+    } else {
+        meniscus_core::vector::norm(solid.displacement(solid.to.translation))
+    }
 }
 
 /// Advances a liquid by `dt` seconds.
@@ -141,7 +145,8 @@ pub fn step<const D: usize>(
     collide.lost += before - state.particles.len() - known;
     clock.stage("sort");
 
-    let travel = (state.max_speed.max(source_speed(surroundings)) * dt / params.grid.dx) as f32 * (D as f32).sqrt();
+    let travel =
+        (state.max_speed.max(source_speed(surroundings)) * dt / params.grid.dx) as f32 * (D as f32).sqrt();
     let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, &blocks);
     clock.stage("surface");
     follow_particles(&mut phi, &state.particles.position, &ranges, &boundary);
@@ -254,7 +259,11 @@ pub(crate) fn solve_velocity<const D: usize>(
     let mut valid = FaceField::new(blocks.clone(), false);
     for axis in 0..D {
         let weight = weight.axes[axis].values().par_iter();
-        valid.axes[axis].values_mut().par_iter_mut().zip(weight).for_each(|(valid, &weight)| *valid = weight > 0.0);
+        valid.axes[axis]
+            .values_mut()
+            .par_iter_mut()
+            .zip(weight)
+            .for_each(|(valid, &weight)| *valid = weight > 0.0);
     }
     drop(weight);
     // Faces of the liquid that no particle reaches.

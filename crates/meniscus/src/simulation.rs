@@ -303,7 +303,8 @@ impl<const D: usize> Simulation<D> {
     /// What the frame cache keeps of this moment.
     pub fn frame(&self) -> Frame<D> {
         let particles = &self.state.particles;
-        let kept = || FrameParticles { position: particles.position.clone(), velocity: particles.velocity.clone() };
+        let kept =
+            || FrameParticles { position: particles.position.clone(), velocity: particles.velocity.clone() };
         Frame {
             frame: self.frames_done,
             time: self.state.time,

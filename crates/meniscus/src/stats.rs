@@ -56,7 +56,11 @@ pub struct Stats {
 impl Stats {
     /// By how much the liquid's volume is off, as a part of what it should be.
     pub fn drift(&self) -> f64 {
-        if self.liquid_volume_target > 0.0 { self.liquid_volume / self.liquid_volume_target - 1.0 } else { 0.0 }
+        if self.liquid_volume_target > 0.0 {
+            self.liquid_volume / self.liquid_volume_target - 1.0
+        } else {
+            0.0
+        }
     }
 }
 

@@ -9,7 +9,10 @@ use crate::colour::{from_srgb, speed_colour_linear};
 const INK: [u8; 3] = [70, 76, 84];
 
 pub(super) fn draw(canvas: &mut Canvas, dx: f64, style: &Style2, frame: &Frame) {
-    let dot = ((canvas.height + 125) / 250).max(1);
+    // As large as the height suggests and the width allows: below this many pixels a dot, the texts would meet.
+    const DOTS_ACROSS: f32 = 290.0;
+    let room = ((frame.right - frame.left) / DOTS_ACROSS) as usize;
+    let dot = ((canvas.height + 125) / 250).min(room).max(1);
     let ink = from_srgb(INK);
     let line = (HEIGHT * dot) as f32;
     let y = (frame.bottom + 1.2 * line).min(canvas.height as f32 - 1.2 * line);
@@ -21,7 +24,7 @@ pub(super) fn draw(canvas: &mut Canvas, dx: f64, style: &Style2, frame: &Frame) 
     if !style.legend {
         return;
     }
-    let (length, text) = scale_bar(0.22 * f64::from(frame.right - frame.left) / f64::from(frame.scale) * dx);
+    let (length, text) = scale_bar(0.17 * f64::from(frame.right - frame.left) / f64::from(frame.scale) * dx);
     let end = frame.left + (length / dx) as f32 * frame.scale;
     let (middle, thin) = (y + 0.5 * line, 0.5 * dot as f32);
     canvas.fill([frame.left, middle - thin], [end, middle + thin], ink);
@@ -33,7 +36,7 @@ pub(super) fn draw(canvas: &mut Canvas, dx: f64, style: &Style2, frame: &Frame) 
         let text = format!("{} m/s", short(max_speed));
         let text_left = frame.right - text_width(&text, dot);
         draw_text(canvas, &text, [text_left, y], dot, ink);
-        let width = 0.16 * (frame.right - frame.left);
+        let width = 0.12 * (frame.right - frame.left);
         let left = (text_left - 0.7 * line - width).round();
         for k in 0..width as usize {
             let x = left + k as f32;

@@ -1,0 +1,11 @@
+//! Validation against published and derived values. One binary: each would compile the solvers anew.
+
+mod dam_break;
+mod determinism;
+mod energy;
+mod hydrostatic;
+mod projection;
+mod rest;
+mod rotated_box;
+mod sloshing;
+mod volume;
