@@ -15,10 +15,10 @@ pub fn pressure<const D: usize>(state: &State<D>, params: &Params<D>, at: [f64; 
     for k in 0..1 << D {
         let (mut weight, mut cell) = (1.0, [0; D]);
         for a in 0..D {
-            let upper = k >> a & 1;
+            let upper: i64 = k >> a & 1;
             let fraction = x[a] - base[a];
             weight *= if upper == 1 { fraction } else { 1.0 - fraction };
-            cell[a] = (base[a] as i64 + upper as i64).clamp(0, params.grid.cells[a] as i64 - 1);
+            cell[a] = (base[a] as i64 + upper).clamp(0, params.grid.cells[a] as i64 - 1);
         }
         sum += weight * state.pressure.get(cell);
     }

@@ -121,7 +121,7 @@ pub(crate) fn active_blocks<const D: usize>(
 
 /// The blocks within reach of the bounds of shapes.
 fn blocks_of_shapes<const D: usize>(params: &Params<D>, shapes: &[Shape<D>]) -> Blocks<D> {
-    let margin = params.band() as f64 * params.grid.dx;
+    let margin = f64::from(params.band()) * params.grid.dx;
     let bounds: Vec<Bounds<D>> = shapes.iter().map(Shape::bounds).collect();
     Blocks::new(params.grid.cells, |coord| {
         let lower = params.grid.point(coord.map(|c| (c * BLOCK_EDGE) as f64));

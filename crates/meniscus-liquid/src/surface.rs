@@ -152,9 +152,9 @@ pub fn initial_surface<const D: usize>(
         if value.abs() >= f64::from(band) || to_wall(centre) <= 0.0 {
             return value;
         }
-        let normal = direction(&distance, centre, grid.dx);
+        let normal = direction(distance, centre, grid.dx);
         let foot = std::array::from_fn(|a| centre[a] - value * grid.dx * normal[a]);
-        let flush = to_wall(foot).abs() < 1.0 && dot(normal, direction(&to_wall, foot, grid.dx)) < -0.9;
+        let flush = to_wall(foot).abs() < 1.0 && dot(normal, direction(to_wall, foot, grid.dx)) < -0.9;
         if !flush {
             return value;
         }
@@ -168,7 +168,7 @@ pub fn initial_surface<const D: usize>(
                     if to_wall(to) <= 0.0 {
                         break;
                     }
-                    if let Some(part) = crossing(&distance, from, to) {
+                    if let Some(part) = crossing(distance, from, to) {
                         return steps as f64 + part;
                     }
                 }
