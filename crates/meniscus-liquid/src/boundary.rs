@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use meniscus_core::fractions::{cell_open_fraction, face_open_fraction};
+use meniscus_core::fractions::face_open_fraction;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, cell_in_block};
 use meniscus_core::interpolate::interpolate_faces;
 use meniscus_core::shape::RigidTransform;
@@ -164,21 +164,20 @@ impl<const D: usize> Boundary<D> {
         }
     }
 
-    /// The part of a cell that is outside the solids.
-    pub fn cell_open_fraction(&self, slot: Slot) -> f64 {
-        match &self.sight[slot.block] {
-            Sight::Open => 1.0,
-            Sight::Solid => 0.0,
-            Sight::Cut(nodes) => {
-                let inner = cell_in_block::<D>(slot.local);
-                let mut corners = [0.0; 8];
-                for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
-                    *corner =
-                        f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
-                }
-                cell_open_fraction::<D>(&corners[..1 << D])
-            }
+    /// Whether a block lies wholly inside a solid.
+    pub fn is_solid(&self, block: usize) -> bool {
+        matches!(self.sight[block], Sight::Solid)
+    }
+
+    /// The distances to the solids at the corners of a cell, in cells, if its block sees one.
+    pub fn corner_distances(&self, slot: Slot) -> Option<[f64; 8]> {
+        let Sight::Cut(nodes) = &self.sight[slot.block] else { return None };
+        let inner = cell_in_block::<D>(slot.local);
+        let mut corners = [0.0; 8];
+        for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
+            *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
         }
+        Some(corners)
     }
 
     fn in_block(&self, block: usize, x: [f32; D]) -> [f32; D] {

@@ -11,7 +11,8 @@ use crate::particles::Newcomers;
 use crate::reseed::half_of;
 use crate::state::State;
 
-/// Fills the sources: level set, velocity, and a particle in every half-cell without one.
+/// Fills the sources: level set, and a particle in every half-cell without one. A source that has just opened sends
+/// nothing out yet: it has its velocity from the next projection on.
 pub fn pour<const D: usize>(
     state: &mut State<D>,
     ranges: &BlockRanges<D>,
@@ -22,15 +23,6 @@ pub fn pour<const D: usize>(
     let mut newcomers = Newcomers::default();
     for source in sources {
         let cells = source_cells(params, source);
-        for &cell in &cells {
-            for axis in 0..D {
-                for side in 0..2 {
-                    let mut face = cell;
-                    face[axis] += side;
-                    state.velocity.axes[axis].set(face, source.velocity[axis] as f32);
-                }
-            }
-        }
         newcomers.join(empty_halves(state, ranges, &cells), source.velocity.map(|v| v as f32), params);
     }
     newcomers

@@ -11,7 +11,7 @@ use crate::boundary::Boundary;
 pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> f64 {
     let blocks = phi.blocks();
     let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| {
-        if phi.block(block).iter().all(|&v| v > 1.0) {
+        if boundary.is_solid(block) || phi.block(block).iter().all(|&v| v > 1.0) {
             return 0.0;
         }
         load_clamped(phi, block, tile);
@@ -20,10 +20,7 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
             let slot = Slot { block, local };
             let cell = blocks.cell(slot);
             if (0..D).all(|a| cell[a] < blocks.cells()[a]) {
-                let fraction = liquid_fraction(tile, cell_in_block::<D>(local));
-                if fraction > 0.0 {
-                    sum += fraction * boundary.cell_open_fraction(slot);
-                }
+                sum += liquid_fraction(tile, cell_in_block::<D>(local), boundary.corner_distances(slot));
             }
         }
         sum
@@ -53,15 +50,23 @@ fn load_clamped<const D: usize>(phi: &Field<f32, D>, block: usize, tile: &mut Ti
     }
 }
 
-/// The part of a cell where the multilinear interpolant of cell values is negative. The interpolant is linear
-/// along each axis between cell centres, so the cell is cut at its centre into 2^D parts.
-fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> f64 {
+/// The part of a cell where the multilinear interpolant of cell values is negative and the distance to walls,
+/// given at the cell's corners, is positive. The interpolant is linear along each axis between cell centres, so
+/// the cell is cut at its centre into 2^D parts.
+fn liquid_fraction<const D: usize>(
+    tile: &Tile<f32, D, 1>,
+    inner: [usize; D],
+    walls: Option<[f64; 8]>,
+) -> f64 {
     let centre = Tile::<f32, D, 1>::index(inner.map(|c| c + 1));
     let values = tile.values();
     let own = values[centre];
     // A distance of one (the half-diagonal of a cell is less) leaves nothing of the other sign.
-    if own.abs() >= 1.0 {
-        return if own < 0.0 { 1.0 } else { 0.0 };
+    if own >= 1.0 {
+        return 0.0;
+    }
+    if own <= -1.0 {
+        return walls.map_or(1.0, |walls| cell_open_fraction::<D>(&walls[..1 << D]));
     }
     let part = |k: usize| {
         let mut corners = [0.0; 8];
@@ -78,9 +83,67 @@ fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) ->
                 }
                 sum += f64::from(values[at]);
             }
-            *corner = -sum / f64::from(1u32 << D);
+            let inside = -sum / f64::from(1u32 << D);
+            *corner = walls.map_or(inside, |walls| inside.min(at_part_corner::<D>(&walls, k, index)));
         }
         cell_open_fraction::<D>(&corners[..1 << D])
     };
     (0..1 << D).map(part).sum::<f64>() / f64::from(1u32 << D)
+}
+
+/// Corner `index` of part `k` of a cell, by values at the cell's corners: half-way along the axes whose bit of
+/// `index` is not set, on the side that `k` says along the others.
+fn at_part_corner<const D: usize>(corners: &[f64; 8], k: usize, index: usize) -> f64 {
+    let fits = |corner: usize| (0..D).all(|a| index >> a & 1 == 0 || corner >> a & 1 == k >> a & 1);
+    let (mut sum, mut count) = (0.0, 0.0);
+    for corner in (0..1 << D).filter(|&corner| fits(corner)) {
+        sum += corners[corner];
+        count += 1.0;
+    }
+    sum / count
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use meniscus_core::grid::{Blocks, Grid};
+    use meniscus_core::shape::Shape;
+
+    use super::*;
+    use crate::boundary::BoundaryCache;
+    use crate::params::{Params, Solid, Surroundings};
+
+    fn volume<const D: usize>(solids: Vec<Solid<D>>, phi: impl Fn([f64; D]) -> f64 + Sync) -> f64 {
+        let params = Params::new(Grid { origin: [0.0; D], dx: 1.0, cells: [20; D] });
+        let blocks = Arc::new(Blocks::all(params.grid.cells));
+        let surroundings = Surroundings { solids, ..Surroundings::default() };
+        let boundary = Boundary::new(&params, &surroundings, &blocks, &mut BoundaryCache::default());
+        let field = Field::from_fn(blocks, 9.0, |cell| phi(cell.map(|c| c as f64 + 0.5)) as f32);
+        liquid_volume(&field, &boundary)
+    }
+
+    #[test]
+    fn a_tilted_pool_has_the_volume_below_its_plane() {
+        let plane = |x: [f64; 3]| (0.3 * (x[0] - 10.0) + (x[1] - 7.3) + 0.2 * (x[2] - 10.0)) / 1.13f64.sqrt();
+        assert!((volume::<3>(vec![], plane) / (20.0 * 20.0 * 7.3) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_ball_has_its_volume() {
+        let ball = |x: [f64; 3]| (0..3).map(|a| (x[a] - 10.2).powi(2)).sum::<f64>().sqrt() - 6.0;
+        let exact = 4.0 / 3.0 * std::f64::consts::PI * 216.0;
+        assert!((volume::<3>(vec![], ball) / exact - 1.0).abs() < 0.01);
+    }
+
+    /// A slab that floats in the surface takes its submerged part, though both are flat within one cell.
+    #[test]
+    fn a_solid_takes_its_submerged_part() {
+        for top in [7.2, 7.5, 7.9, 12.0] {
+            let slab = Shape::box_between([4.0, 7.1], [12.0, top]).unwrap();
+            let pool = volume::<2>(vec![Solid::fixed(slab)], |x| x[1] - 7.6);
+            let exact = 20.0 * 7.6 - 8.0 * (f64::min(top, 7.6) - 7.1);
+            assert!((pool - exact).abs() < 0.15, "{top}: {pool} of {exact}");
+        }
+    }
 }

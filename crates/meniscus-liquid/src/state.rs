@@ -31,6 +31,8 @@ pub struct State<const D: usize> {
     pub pressure: Field<f64, D>,
     /// The greatest speed of a face of the liquid along an axis, in m/s.
     pub max_speed: f64,
+    /// What sources push out with this velocity, in m³/s (2D: m²/s).
+    pub inflow: f64,
     /// The volume of the liquid, in m³ (2D: m²).
     pub volume: f64,
     /// The volume that it should have.
@@ -78,6 +80,7 @@ impl<const D: usize> State<D> {
             velocity,
             pressure: Field::new(blocks.clone(), 0.0),
             max_speed: speeds.fold(0.0, f64::max),
+            inflow: 0.0,
             volume,
             volume_target: volume,
         };

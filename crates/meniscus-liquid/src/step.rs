@@ -151,13 +151,17 @@ pub fn step<const D: usize>(
     clock.stage("surface");
     follow_particles(&mut phi, &state.particles.position, &ranges, &boundary);
     state.level_set = phi;
-    fill_sources(&mut state.level_set, params, &surroundings.sources);
     // What a source sends out is replaced at once.
-    flow.poured += boundary.inflow * dt;
-    state.volume_target += boundary.inflow * dt;
+    fill_sources(&mut state.level_set, params, &surroundings.sources);
+    flow.poured += state.inflow * dt;
+    state.volume_target += state.inflow * dt;
+    state.inflow = boundary.inflow;
     clock.stage("level_set");
     state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
-    undo_sudden_change(state, &boundary, cell_volume);
+    if undo_sudden_change(state, &boundary, cell_volume) && !surroundings.sources.is_empty() {
+        fill_sources(&mut state.level_set, params, &surroundings.sources);
+        state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
+    }
     clock.stage("measure");
 
     let projected = solve_velocity(

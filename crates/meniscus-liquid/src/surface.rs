@@ -30,6 +30,10 @@ pub const fn inner<const D: usize>() -> f32 {
 /// freshly seeded liquid is farther from a particle.
 pub const OUTER: f32 = 1.3;
 
+/// The same within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall.
+const OUTER_AT_WALL: f32 = 1.9;
+const NEAR_WALL: f32 = 1.0;
+
 /// How far outside the surface a particle has escaped from it, in cells: nearer, it may be as far off as the
 /// surface is.
 const ESCAPED: f32 = 0.15;
@@ -98,8 +102,10 @@ pub fn follow_particles<const D: usize>(
             let distances = distance.block(block).iter().zip(to_escaped.block(block));
             for (local, (value, (&distance, &to_escaped))) in values.iter_mut().zip(distances).enumerate() {
                 let centre = || blocks.cell(Slot { block, local }).map(|c| c as f32 + 0.5);
-                if !cut || boundary.distance(block, centre()) > -BURIED {
-                    *value = value.max(distance - OUTER);
+                let to_wall = if cut { boundary.distance(block, centre()) } else { NEAR_WALL };
+                if to_wall > -BURIED {
+                    let reach = if to_wall < NEAR_WALL { OUTER_AT_WALL } else { OUTER };
+                    *value = value.max(distance - reach);
                 }
                 *value = value.min(to_escaped - inner::<D>());
             }

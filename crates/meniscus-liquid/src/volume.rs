@@ -33,11 +33,16 @@ const SUDDEN: f64 = 1e-3;
 /// The farthest that the level set is moved in a substep, in cells.
 const MAX_SHIFT: f64 = 0.1;
 
-/// Moves the surface, by at most [`MAX_SHIFT`], if the volume has changed by more than slow drift explains.
-pub fn undo_sudden_change<const D: usize>(state: &mut State<D>, boundary: &Boundary<D>, cell_volume: f64) {
+/// Moves the surface, by at most [`MAX_SHIFT`], if the volume has changed by more than slow drift explains; says
+/// whether it did.
+pub fn undo_sudden_change<const D: usize>(
+    state: &mut State<D>,
+    boundary: &Boundary<D>,
+    cell_volume: f64,
+) -> bool {
     let excess = state.volume - state.volume_target;
     if excess.abs() <= SUDDEN * state.volume_target || state.volume <= 0.0 {
-        return;
+        return false;
     }
     let trial = 0.02_f64.copysign(excess);
     shift(&mut state.level_set, trial);
@@ -47,6 +52,7 @@ pub fn undo_sudden_change<const D: usize>(state: &mut State<D>, boundary: &Bound
     let wanted = if slope < 0.0 { (-excess / slope).clamp(-MAX_SHIFT, MAX_SHIFT) } else { 0.0 };
     shift(&mut state.level_set, wanted - trial);
     state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
+    true
 }
 
 fn shift<const D: usize>(level_set: &mut Field<f32, D>, by: f64) {

@@ -58,7 +58,7 @@ fn collapse(cells: usize) -> Collapse {
         for stats in simulation.advance_frame().expect("it runs") {
             let time = stats.time;
             result.front.push((time * (2.0 * 9.81 / A).sqrt(), scalar(&stats.probes["front"]) / A));
-            result.height.push((time * (9.81 / A).sqrt(), scalar(&stats.probes["height"]) / (2.0 * A)));
+            result.height.push((time * (9.81 / A).sqrt(), scalar(&stats.probes["column"]) / (2.0 * A)));
             result.drift = result.drift.max(stats.drift().abs());
             assert_eq!(stats.removed_particles, 0);
         }
