@@ -26,10 +26,10 @@ pub struct Estimate {
 const MEMORY_PER_PARTICLE: f64 = 160.0;
 
 /// Bytes a particle of the frame cache, surface and velocities included: measured.
-const CACHE_PER_PARTICLE: f64 = 12.0;
+const CACHE_PER_PARTICLE: f64 = 9.5;
 
 /// Bytes a particle of a checkpoint: measured.
-const CHECKPOINT_PER_PARTICLE: f64 = 80.0;
+const CHECKPOINT_PER_PARTICLE: f64 = 58.0;
 
 /// Estimates what a scene will take, from a pilot at a low resolution: at most a few seconds.
 ///
