@@ -99,3 +99,58 @@ impl CollideInfo {
         Self { left: self.left + other.left, lost: self.lost + other.lost }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use meniscus_core::grid::Grid;
+    use meniscus_core::shape::Shape;
+
+    use super::*;
+    use crate::boundary::BoundaryCache;
+    use crate::params::Solid;
+
+    fn params() -> Params<2> {
+        Params::new(Grid { origin: [0.0; 2], dx: 1.0, cells: [32, 32] })
+    }
+
+    fn pushed(x: [f32; 2], v: [f32; 2]) -> (Particles<2>, CollideInfo) {
+        let solids = vec![Solid::fixed(Shape::sphere([16.0, 16.0], 6.0).unwrap())];
+        let surroundings = Surroundings { solids, ..Surroundings::default() };
+        let blocks = Arc::new(Blocks::all([32, 32]));
+        let boundary = Boundary::new(&params(), &surroundings, &blocks, &mut BoundaryCache::default());
+        let mut particles = Particles { position: vec![x], velocity: vec![v], affine: None };
+        let info = leave_solids(&params(), &surroundings, &boundary, &blocks, 0.1, &mut particles);
+        (particles, info)
+    }
+
+    #[test]
+    fn a_particle_just_inside_is_pushed_out_and_keeps_its_sliding() {
+        let (particles, info) = pushed([21.7, 16.0], [-1.0, 2.0]);
+        let [x, y] = particles.position[0];
+        assert!((x - 16.0).hypot(y - 16.0) > 5.95, "{x} {y}");
+        let [u, v] = particles.velocity[0];
+        // The normal of a distance that is linear between nodes is off by up to half a cell over the radius.
+        assert!(u.abs() < 0.2 && (v - 2.0).abs() < 0.1, "{u} {v}");
+        assert_eq!(info, CollideInfo::default());
+    }
+
+    #[test]
+    fn a_particle_outside_is_left_alone() {
+        let (particles, _) = pushed([23.0, 16.0], [-1.0, 2.0]);
+        assert_eq!((particles.position[0], particles.velocity[0]), ([23.0, 16.0], [-1.0, 2.0]));
+    }
+
+    #[test]
+    fn sides_stop_or_let_go() {
+        let mut params = params();
+        params.open_sides[0][1] = true;
+        let mut position = [[-1.0, 5.0], [5.0, 40.0], [33.0, 5.0], [32.0, 5.0], [f32::NAN, 5.0], [7.0, 7.0]];
+        let info = keep_inside(&params, &mut position);
+        assert_eq!(info, CollideInfo { left: 2, lost: 0 });
+        assert!(position[0][0] > 0.0 && position[1][1] < 32.0);
+        assert!(position[2][0].is_nan() && position[3][0].is_nan());
+        assert_eq!(position[5], [7.0, 7.0]);
+    }
+}

@@ -84,3 +84,44 @@ pub fn reseed<const D: usize>(
 pub(crate) fn half_of<const D: usize>(x: [f32; D]) -> usize {
     (0..D).map(|a| usize::from(x[a].fract() >= 0.5) << a).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use meniscus_core::grid::Grid;
+    use meniscus_core::particles::SortWorkspace;
+    use meniscus_core::shape::Shape;
+
+    use super::*;
+    use crate::params::Surroundings;
+    use crate::state::Body;
+
+    #[test]
+    fn empty_cells_are_filled_and_crowded_ones_thinned_but_not_at_the_surface() {
+        let params = Params::new(Grid { origin: [0.0; 2], dx: 1.0, cells: [24, 24] });
+        let pool = Body { shape: Shape::box_between([0.0, 0.0], [24.0, 12.0]).unwrap(), velocity: [0.0; 2] };
+        let mut state = State::new(&params, &[pool], &Surroundings::default());
+        let cell_of = |x: &[f32; 2]| x.map(|c| c as usize);
+        // One deep cell and one at the surface are emptied, one deep cell gets twenty more.
+        let emptied = [[5, 5], [8, 11]];
+        let keep = |x: &[f32; 2]| !emptied.contains(&cell_of(x));
+        state.particles.position.retain(keep);
+        state.particles.position.extend((0..20).map(|k| [3.02 + 0.04 * k as f32, 3.5]));
+        let count = state.particles.position.len();
+        state.particles.velocity = vec![[0.0; 2]; count];
+        state.particles.affine = Some(vec![[[0.0; 2]; 2]; count]);
+        let blocks = state.level_set.blocks().clone();
+        let ranges = state.sort(blocks, &mut SortWorkspace::default());
+
+        let (new, info) = reseed(&mut state, &ranges, &params, &[]);
+        let [fewest, most] = params.particles_per_cell;
+        let mut counts = HashMap::new();
+        let all = state.particles.position.iter().filter(|x| x[0].is_finite()).chain(&new.position);
+        all.for_each(|x| *counts.entry(cell_of(x)).or_insert(0) += 1);
+        assert_eq!(counts[&[5, 5]], fewest);
+        assert_eq!(counts[&[3, 3]], most);
+        assert_eq!(counts.get(&[8, 11]), None);
+        assert_eq!(info, ReseedInfo { added: fewest, thinned: 24 - most });
+    }
+}

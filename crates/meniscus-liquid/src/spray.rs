@@ -46,3 +46,36 @@ impl<const D: usize> Spray<D> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use meniscus_core::grid::Grid;
+    use meniscus_core::shape::Shape;
+
+    use crate::{Body, Params, State, Surroundings, Transfer, Workspace, step};
+
+    /// A particle that no cell resolves falls freely, whatever the pool below it does.
+    #[test]
+    fn a_lone_particle_falls_freely() {
+        let params = Params {
+            transfer: Transfer::Flip { blend: 0.9 },
+            ..Params::new(Grid { origin: [0.0; 2], dx: 0.05, cells: [20, 40] })
+        };
+        let pool = Body { shape: Shape::box_between([0.0, 0.0], [1.0, 0.3]).unwrap(), velocity: [0.0; 2] };
+        let surroundings = Surroundings::default();
+        let mut state = State::new(&params, &[pool], &surroundings);
+        state.particles.position.push([10.0, 14.0]);
+        state.particles.velocity.push([0.5, 0.0]);
+        let mut workspace = Workspace::default();
+        let dt = 0.01;
+        for _ in 0..20 {
+            step(&mut state, &params, &surroundings, dt, &mut workspace).unwrap();
+        }
+        let highest =
+            state.particles.position.iter().copied().fold([0.0; 2], |a, b| if b[1] > a[1] { b } else { a });
+        // Semi-implicit Euler, moved before it is accelerated.
+        let fallen = 9.81 * dt * dt * (19.0 * 20.0 / 2.0) / 0.05;
+        assert!((f64::from(highest[1]) - (14.0 - fallen)).abs() < 0.02, "{highest:?}, fallen {fallen}");
+        assert!((highest[0] - 12.0).abs() < 0.02, "{highest:?}");
+    }
+}

@@ -114,8 +114,11 @@ pub fn step<const D: usize>(
     let cell_volume = params.grid.dx.powi(D as i32);
     let dt_in_cells = (dt / params.grid.dx) as f32;
 
+    let given = state.particles.len();
     let ranges = workspace.ranges.take();
     let ranges = ranges.unwrap_or_else(|| state.sort(state.level_set.blocks().clone(), &mut workspace.sort));
+    // Particles put outside the blocks from outside are dropped; the sort of a state of our own drops none.
+    let dropped = given - state.particles.len();
     clock.stage("sort");
 
     let (mut newcomers, reseeded) = reseed(state, &ranges, params, &surroundings.solids);
@@ -129,6 +132,7 @@ pub fn step<const D: usize>(
     advect_points(&mut newcomers.position, &state.velocity, dt_in_cells);
     newcomers.append_to(&mut state.particles);
     let mut collide = keep_inside(params, &mut state.particles.position);
+    collide.lost += dropped;
     clock.stage("advect");
 
     let blocks = Arc::new(active_blocks(params, surroundings, &state.particles.position));
@@ -138,7 +142,7 @@ pub fn step<const D: usize>(
     collide = collide.plus(pushed).plus(keep_inside(params, &mut state.particles.position));
     clock.stage("solids");
 
-    let known = reseeded.thinned + flow.drained + collide.left + collide.lost;
+    let known = reseeded.thinned + flow.drained + collide.left + collide.lost - dropped;
     let before = state.particles.len();
     let ranges = state.sort(blocks.clone(), &mut workspace.sort);
     // Whatever else the sort dropped was at no finite position.
