@@ -523,7 +523,7 @@ mod tests {
         let boundary = boundary(&params, &Surroundings { solids, ..Surroundings::default() });
         let mut cut = 0;
         for index in 0..24 * 24 * 24 {
-            let cell = [index % 24, index / 24 % 24, index / 576].map(|c| c as i64);
+            let cell: [i64; 3] = [index % 24, index / 24 % 24, index / 576];
             for axis in (0..3).filter(|&axis| cell[axis] > 0) {
                 let distance = |node| shape.signed_distance(params.grid.node(node));
                 let expected = grid_face_open_fraction(&params.grid, axis, cell, distance);
