@@ -83,17 +83,13 @@ impl<const D: usize> Boundary<D> {
         let mut inlets = FaceField::new(blocks.clone(), f32::NAN);
         let area = params.grid.dx.powi(D as i32 - 1);
         for source in sources {
-            let is_source = |cell: [i64; D]| {
-                let inside = (0..D).all(|a| cell[a] >= 0 && cell[a] < blocks.cells()[a] as i64);
-                inside && source.shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
-            };
-            for cell in cells_of(params, source).filter(|&cell| is_source(cell)) {
+            for cell in source_cells(params, source) {
                 for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
                     let (mut face, mut beyond) = (cell, cell);
                     face[axis] += side;
                     beyond[axis] += 2 * side - 1;
                     let Some(slot) = blocks.locate(face) else { continue };
-                    let inner = is_source(beyond);
+                    let inner = is_source(params, source, beyond);
                     let outwards = source.velocity[axis] * (2 * side - 1) as f64;
                     let open = &mut self.open.axes[axis].values_mut()[slot.flat::<D>()];
                     let speed = match (inner, outwards > 0.0) {
@@ -268,25 +264,28 @@ impl<const D: usize> Boundary<D> {
     }
 }
 
-/// The cells around the bounds of a source.
-pub(crate) fn cells_of<const D: usize>(
-    params: &Params<D>,
-    source: &Source<D>,
-) -> impl Iterator<Item = [i64; D]> + use<D> {
+/// The cells whose centres lie in a source, x fastest.
+pub(crate) fn source_cells<const D: usize>(params: &Params<D>, source: &Source<D>) -> Vec<[i64; D]> {
     let bounds = source.shape.bounds();
     let cells = params.grid.cells;
     let (lower, upper) = (params.grid.to_cells(bounds.lower), params.grid.to_cells(bounds.upper));
     let first: [i64; D] = std::array::from_fn(|a| lower[a].floor().clamp(0.0, cells[a] as f64) as i64);
     let end: [i64; D] = std::array::from_fn(|a| upper[a].ceil().clamp(0.0, cells[a] as f64) as i64);
     let counts: [i64; D] = std::array::from_fn(|a| (end[a] - first[a]).max(0));
-    (0..counts.iter().product::<i64>()).map(move |index| {
+    let around = (0..counts.iter().product::<i64>()).map(|index| {
         let mut rest = index;
         std::array::from_fn(|a| {
             let c = first[a] + rest % counts[a];
             rest /= counts[a];
             c
         })
-    })
+    });
+    around.filter(|&cell| is_source(params, source, cell)).collect()
+}
+
+fn is_source<const D: usize>(params: &Params<D>, source: &Source<D>, cell: [i64; D]) -> bool {
+    let inside = (0..D).all(|a| cell[a] >= 0 && cell[a] < params.grid.cells[a] as i64);
+    inside && source.shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
 }
 
 /// The velocity of the solid that is nearest to a point, in m/s.
@@ -380,9 +379,8 @@ pub fn solid_cells<const D: usize>(
 /// from the centre of the block settles most.
 fn see<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord: [usize; D]) -> Sight {
     let grid = &params.grid;
-    let half = 0.5 * BLOCK_EDGE as f64;
-    let centre = grid.point(coord.map(|c| (c * BLOCK_EDGE) as f64 + half));
-    let radius = grid.dx * (half * (D as f64).sqrt() + SIGHT);
+    let (centre, half_diagonal) = params.block_ball(coord);
+    let radius = half_diagonal + grid.dx * SIGHT;
     let near: Vec<&Solid<D>> = solids.iter().copied().filter(|s| s.distance(centre) <= radius).collect();
     if near.is_empty() {
         return Sight::Open;

@@ -1,11 +1,13 @@
 //! Sources, sinks and open sides: what enters and leaves.
 
+use std::collections::HashMap;
+
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, block_len, local_index};
 use meniscus_core::particles::{BlockRanges, jittered};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
-use crate::boundary::cells_of;
+use crate::boundary::source_cells;
 use crate::params::{Params, Source};
 use crate::particles::Newcomers;
 use crate::reseed::half_of;
@@ -34,25 +36,29 @@ pub fn fill_sources<const D: usize>(
     params: &Params<D>,
     sources: &[Source<D>],
 ) {
-    let blocks = level_set.blocks().clone();
     for source in sources {
-        level_set.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
-            if !touches(params, &source.shape, blocks.coord(block)) {
-                return;
-            }
-            for (local, value) in values.iter_mut().enumerate() {
-                let cell = blocks.cell(Slot { block, local }).map(|c| c as i64);
-                let distance = source.shape.signed_distance(params.grid.cell_centre(cell)) / params.grid.dx;
-                *value = value.min(distance as f32);
-            }
-        });
+        combine(level_set, params, &source.shape, |value, distance| value.min(distance));
     }
 }
 
-/// The cells whose centres lie in a source.
-fn source_cells<const D: usize>(params: &Params<D>, source: &Source<D>) -> Vec<[i64; D]> {
-    let inside = |cell: &[i64; D]| source.shape.signed_distance(params.grid.cell_centre(*cell)) < 0.0;
-    cells_of(params, source).filter(inside).collect()
+/// Changes a level set around a shape by the distance from it, in cells.
+fn combine<const D: usize>(
+    level_set: &mut Field<f32, D>,
+    params: &Params<D>,
+    shape: &Shape<D>,
+    change: impl Fn(f32, f32) -> f32 + Sync,
+) {
+    let blocks = level_set.blocks().clone();
+    level_set.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        if !touches(params, shape, blocks.coord(block)) {
+            return;
+        }
+        for (local, value) in values.iter_mut().enumerate() {
+            let cell = blocks.cell(Slot { block, local }).map(|c| c as i64);
+            let distance = shape.signed_distance(params.grid.cell_centre(cell)) / params.grid.dx;
+            *value = change(*value, distance as f32);
+        }
+    });
 }
 
 /// A place in each half of the cells that holds no particle.
@@ -62,45 +68,39 @@ fn empty_halves<const D: usize>(
     cells: &[[i64; D]],
 ) -> Vec<[f32; D]> {
     let blocks = ranges.blocks();
+    let mut taken_in = HashMap::new();
     let mut new = Vec::new();
     for &cell in cells {
         let Some(slot) = blocks.locate(cell) else { continue };
-        // Particles are sorted by cell within their block.
-        let particles = &state.particles.position[ranges.range(slot.block)];
-        let local = |x: &[f32; D]| local_index(x.map(|c| c as usize % BLOCK_EDGE));
-        let mut taken = 0u8;
-        // Particles that a reseeding took away are at no position; they count nowhere.
-        for x in particles.iter().filter(|x| x[0].is_finite() && local(x) == slot.local) {
-            taken |= 1 << half_of(*x);
-        }
+        let of_block = || occupied_halves(&state.particles.position[ranges.range(slot.block)]);
+        let taken = taken_in.entry(slot.block).or_insert_with(of_block)[slot.local];
         let empty = (0..1 << D).filter(|k| taken >> k & 1 == 0);
         new.extend(empty.map(|k| jittered(cell.map(|c| c as usize), k, state.substep)));
     }
     new
 }
 
+/// The half-cells that hold a particle, a bit each, of the cells of a block. Particles that a reseeding took away
+/// are at no position; they count nowhere.
+fn occupied_halves<const D: usize>(position: &[[f32; D]]) -> [u8; BLOCK_EDGE.pow(3)] {
+    let mut halves = [0; BLOCK_EDGE.pow(3)];
+    for x in position.iter().filter(|x| x[0].is_finite()) {
+        halves[local_index(x.map(|c| c as usize % BLOCK_EDGE))] |= 1 << half_of(*x);
+    }
+    halves
+}
+
 /// Empties the sinks; gives the number of particles taken. They are put at no position, so that the next
 /// sort drops them.
 pub fn drain<const D: usize>(state: &mut State<D>, params: &Params<D>, sinks: &[Shape<D>]) -> usize {
     let mut drained = 0;
-    let blocks = state.level_set.blocks().clone();
     for sink in sinks {
         let State { level_set, particles, .. } = state;
-        level_set.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
-            if !touches(params, sink, blocks.coord(block)) {
-                return;
-            }
-            for (local, value) in values.iter_mut().enumerate() {
-                let cell = blocks.cell(Slot { block, local }).map(|c| c as i64);
-                let distance = sink.signed_distance(params.grid.cell_centre(cell)) / params.grid.dx;
-                *value = value.max(-distance as f32);
-            }
-        });
+        combine(level_set, params, sink, |value, distance| value.max(-distance));
         let bounds = sink.bounds();
         let taken = particles.position.par_iter_mut().filter_map(|x| {
             let point = params.to_metres(*x);
-            let near = (0..D).all(|a| point[a] >= bounds.lower[a] && point[a] <= bounds.upper[a]);
-            let inside = near && sink.signed_distance(point) < 0.0;
+            let inside = bounds.contains(point) && sink.signed_distance(point) < 0.0;
             inside.then(|| *x = [f32::NAN; D])
         });
         drained += taken.count();
@@ -110,9 +110,8 @@ pub fn drain<const D: usize>(state: &mut State<D>, params: &Params<D>, sinks: &[
 
 /// Whether a shape comes near a block.
 fn touches<const D: usize>(params: &Params<D>, shape: &Shape<D>, coord: [usize; D]) -> bool {
-    let half = 0.5 * BLOCK_EDGE as f64;
-    let centre = params.grid.point(coord.map(|c| (c * BLOCK_EDGE) as f64 + half));
-    shape.signed_distance(centre) < params.grid.dx * (half * (D as f64).sqrt() + f64::from(params.band()))
+    let (centre, half_diagonal) = params.block_ball(coord);
+    shape.signed_distance(centre) < half_diagonal + params.grid.dx * f64::from(params.band())
 }
 
 /// The volume that leaves through the open sides in a time of one cell per velocity, in cells.

@@ -1,6 +1,6 @@
 //! What a simulation is given and does not change by itself.
 
-use meniscus_core::grid::Grid;
+use meniscus_core::grid::{BLOCK_EDGE, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_linalg::SolveParams;
 
@@ -51,6 +51,14 @@ impl<const D: usize> Params<D> {
     /// and its stencil beyond.
     pub(crate) fn reach(&self) -> usize {
         self.cfl.ceil() as usize + 2
+    }
+
+    /// The centre of a block and the distance of its corners from it, in metres: a look at a distance from there
+    /// tells how near to the block a shape can come.
+    pub(crate) fn block_ball(&self, coord: [usize; D]) -> ([f64; D], f64) {
+        let half = 0.5 * BLOCK_EDGE as f64;
+        let centre = self.grid.point(coord.map(|c| (c * BLOCK_EDGE) as f64 + half));
+        (centre, self.grid.dx * half * (D as f64).sqrt())
     }
 
     /// A position in cells, in metres.

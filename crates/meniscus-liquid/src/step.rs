@@ -16,6 +16,7 @@ use crate::collide::{CollideInfo, keep_inside, leave_solids};
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{Params, Solid, Surroundings, Transfer};
+use crate::particles::Newcomers;
 use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
@@ -172,7 +173,7 @@ pub fn step<const D: usize>(
         state,
         params,
         surroundings,
-        Substep { dt, gravity: params.gravity, ranges: &ranges, boundary: &boundary },
+        Substep { dt, ranges: &ranges, boundary: &boundary },
         workspace,
         &mut clock,
     )?;
@@ -209,7 +210,7 @@ fn exchange<const D: usize>(
     params: &Params<D>,
     surroundings: &Surroundings<D>,
     dt: f64,
-    newcomers: &mut crate::particles::Newcomers<D>,
+    newcomers: &mut Newcomers<D>,
     workspace: &mut Workspace<D>,
 ) -> Flow {
     let cell_volume = params.grid.dx.powi(D as i32);
@@ -243,15 +244,14 @@ fn exchange<const D: usize>(
 
 /// What the stages of the velocity share.
 #[derive(Clone, Copy)]
-pub(crate) struct Substep<'a, const D: usize> {
+struct Substep<'a, const D: usize> {
     pub dt: f64,
-    pub gravity: [f64; D],
     pub ranges: &'a BlockRanges<D>,
     pub boundary: &'a Boundary<D>,
 }
 
 /// From the particles' velocities to the grid's, made to keep every volume, and back.
-pub(crate) fn solve_velocity<const D: usize>(
+fn solve_velocity<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
     surroundings: &Surroundings<D>,
@@ -259,7 +259,7 @@ pub(crate) fn solve_velocity<const D: usize>(
     workspace: &mut Workspace<D>,
     clock: &mut Clock,
 ) -> Result<ProjectionInfo<D>, ProjectionError> {
-    let Substep { dt, gravity, ranges, boundary } = substep;
+    let Substep { dt, ranges, boundary } = substep;
     let blocks = ranges.blocks();
     let mut velocity = FaceField::new(blocks.clone(), 0.0);
     let mut weight = FaceField::new(blocks.clone(), 0.0);
@@ -280,7 +280,7 @@ pub(crate) fn solve_velocity<const D: usize>(
 
     let before = matches!(params.transfer, Transfer::Flip { .. }).then(|| velocity.clone());
     for axis in 0..D {
-        let change = (gravity[axis] * dt) as f32;
+        let change = (params.gravity[axis] * dt) as f32;
         velocity.axes[axis].values_mut().par_iter_mut().for_each(|u| *u += change);
     }
     clock.stage("forces");
@@ -327,7 +327,7 @@ pub(crate) fn solve_velocity<const D: usize>(
     };
     let spray = Spray::find(state, ranges);
     grid_to_particles(&state.velocity, scheme, &mut state.particles, ranges);
-    spray.fall(&mut state.particles, gravity.map(|g| (g * dt) as f32));
+    spray.fall(&mut state.particles, params.gravity.map(|g| (g * dt) as f32));
     clock.stage("to_particles");
     Ok(info)
 }
@@ -356,18 +356,18 @@ fn moved_to<const D: usize>(field: &Field<f64, D>, blocks: &Arc<Blocks<D>>) -> F
 }
 
 /// Times stages by name.
-pub(crate) struct Clock {
+struct Clock {
     last: Instant,
     stages: Vec<(&'static str, f64)>,
 }
 
 impl Clock {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self { last: Instant::now(), stages: Vec::new() }
     }
 
     /// Ends a stage; the time of stages with the same name is added up.
-    pub(crate) fn stage(&mut self, name: &'static str) {
+    fn stage(&mut self, name: &'static str) {
         let now = Instant::now();
         let seconds = (now - self.last).as_secs_f64();
         self.last = now;

@@ -2,9 +2,9 @@
 //!
 //! A grid level set moves with the flow and keeps flat and smooth surfaces exactly so; the particles
 //! know where liquid is that the grid has lost, or no longer is. So the level set is first advected, then
-//! held to what the particles allow: all liquid lies within [`OUTER`] cells of a particle, and the ball
-//! of [`inner`] cells around every particle that has escaped from it is liquid again. (In the manner of the particle level set of Enright
-//! et al. 2002, with the liquid's own particles as the markers.)
+//! held to what the particles allow: all liquid lies within [`OUTER`] cells of a particle, and the ball of
+//! [`inner`] cells around every particle that has escaped from it is liquid again. (In the manner of the
+//! particle level set of Enright et al. 2002, with the liquid's own particles as the markers.)
 
 use std::sync::Arc;
 

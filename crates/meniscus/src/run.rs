@@ -9,7 +9,7 @@ use meniscus_scene::Scene;
 
 use crate::folder::{self, Folder, FolderError, Manifest};
 use crate::simulation::{Checkpoint, Simulation, SimulationError};
-use crate::stats::Stats;
+use crate::stats::{self, Stats};
 
 /// What a run does with its folder.
 #[derive(Clone, Debug)]
@@ -224,11 +224,10 @@ struct Drift {
 }
 
 impl Drift {
-    /// From a line of `stats.jsonl`, as [`Stats::drift`] has it.
+    /// From a line of `stats.jsonl`.
     fn of_line(line: &serde_json::Value) -> Self {
         let number = |key: &str| line.get(key).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-        let (volume, target) = (number("liquid_volume"), number("liquid_volume_target"));
-        let drift = if target > 0.0 { volume / target - 1.0 } else { 0.0 };
+        let drift = stats::drift(number("liquid_volume"), number("liquid_volume_target"));
         Self { frame: number("frame") as u32, drift }
     }
 

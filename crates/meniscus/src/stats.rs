@@ -56,12 +56,13 @@ pub struct Stats {
 impl Stats {
     /// By how much the liquid's volume is off, as a part of what it should be.
     pub fn drift(&self) -> f64 {
-        if self.liquid_volume_target > 0.0 {
-            self.liquid_volume / self.liquid_volume_target - 1.0
-        } else {
-            0.0
-        }
+        drift(self.liquid_volume, self.liquid_volume_target)
     }
+}
+
+/// By how much a volume is off, as a part of its target; 0 where there is none.
+pub(crate) fn drift(volume: f64, target: f64) -> f64 {
+    if target > 0.0 { volume / target - 1.0 } else { 0.0 }
 }
 
 /// Cells of the domain by what they hold.
