@@ -1,6 +1,6 @@
 //! Arguments and exit codes.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -241,6 +241,7 @@ struct StepArgs {
 
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
+    report_whole_lines();
     let (code, report) = match dispatch(Cli::parse()) {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Failed(report)) => (1, report),
@@ -249,6 +250,14 @@ pub fn main() -> ExitCode {
     };
     let _ = writeln!(std::io::stderr(), "{report:?}");
     ExitCode::from(code)
+}
+
+/// Wraps reports for a terminal only: in a log, a path broken at a hyphen cannot be found or copied.
+fn report_whole_lines() {
+    let to_terminal = std::io::stderr().is_terminal();
+    let options = || miette::MietteHandlerOpts::new().break_words(false);
+    let hook: miette::ErrorHook = Box::new(move |_| Box::new(options().wrap_lines(to_terminal).build()));
+    miette::set_hook(hook).expect("no other hook is set");
 }
 
 fn dispatch(cli: Cli) -> Result<(), Failure> {

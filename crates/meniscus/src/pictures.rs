@@ -60,8 +60,10 @@ pub struct Pictures {
     pub missing: Vec<u32>,
     /// All of them as an animation, if all frames were drawn.
     pub gif: Option<PathBuf>,
-    /// Frames a second.
+    /// Pictures a second of the animation.
     pub fps: f64,
+    /// How fast time passes in it: 1 where a second of the scene takes a second, less in slow motion.
+    pub speed: f64,
 }
 
 /// Draws the frames of a run into its folder `pictures`; `progress` hears how many of how many are done.
@@ -94,7 +96,7 @@ fn draw_in<const D: usize>(
         (settings.width, settings.height) = (width, height);
     }
     let fastest = fastest_speed(folder);
-    let fps = setup.time.fps;
+    let fps = playback(setup.time.fps);
     let mut gif = match options.frame {
         Some(_) => None,
         None => Some(GifWriter::new(Vec::new(), [settings.width as usize, settings.height as usize], fps)?),
@@ -125,7 +127,13 @@ fn draw_in<const D: usize>(
         Some(_) => Vec::new(),
         None => (0..frames[frames.len() - 1]).filter(|n| frames.binary_search(n).is_err()).collect(),
     };
-    Ok(Pictures { stills, missing, gif, fps })
+    Ok(Pictures { stills, missing, gif, fps, speed: fps / setup.time.fps })
+}
+
+/// Pictures a second of an animation: as many as the scene has frames a second, or, where that is more than
+/// viewers can show, few enough to see what happens.
+fn playback(fps: f64) -> f64 {
+    if fps <= 50.0 { fps } else { 25.0 }
 }
 
 /// A frame of the cache, if it is one of this run.

@@ -29,7 +29,11 @@ pub fn draw_folder(folder: &Path, options: &PictureOptions) -> Result<(), Failur
         print_line(&format!("{} pictures, the last is {}", pictures.stills.len(), last.display()));
     }
     if let Some(gif) = &pictures.gif {
-        print_line(&format!("animation: {}", gif.display()));
+        let speed = match pictures.speed {
+            speed if speed < 1.0 => format!(", in slow motion (time passes {:.0} times slower)", 1.0 / speed),
+            _ => String::new(),
+        };
+        print_line(&format!("animation: {}{speed}", gif.display()));
         if !pictures.missing.is_empty() {
             // ffmpeg would end the movie there.
             let missing: Vec<String> = pictures.missing.iter().map(u32::to_string).collect();
