@@ -7,8 +7,8 @@ use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::projection::{
-    Liquid, ProjectionError, ProjectionInfo, ProjectionParams, SolidVelocity, Workspace, max_divergence,
-    project, valid_faces,
+    Bubbles, Liquid, NO_BUBBLE, ProjectionError, ProjectionInfo, ProjectionParams, SolidVelocity, Workspace,
+    max_divergence, project, valid_faces,
 };
 
 /// The side of the rotated containers.
@@ -50,6 +50,8 @@ pub struct Case<const D: usize> {
     pub velocity: FaceField<f64, D>,
     /// The pressure.
     pub pressure: Field<f64, D>,
+    /// The bubbles: none, until set.
+    pub bubbles: Option<Bubbles>,
 }
 
 impl<const D: usize> Case<D> {
@@ -75,6 +77,7 @@ impl<const D: usize> Case<D> {
             open: FaceField::from_fn(blocks.clone(), 0.0, open),
             velocity: FaceField::new(blocks.clone(), 0.0),
             pressure: Field::new(blocks.clone(), 0.0),
+            bubbles: None,
             blocks,
         }
     }
@@ -91,9 +94,25 @@ impl<const D: usize> Case<D> {
         self.velocity = FaceField::from_fn(self.blocks.clone(), 0.0, velocity);
     }
 
+    /// Makes bubbles of the cells for which `bubble` gives a number, to grow as `growth` says.
+    pub fn set_bubbles(&mut self, growth: Vec<f64>, bubble: impl Fn([usize; D]) -> Option<u32> + Sync) {
+        let of_slot = Field::from_fn(self.blocks.clone(), NO_BUBBLE, |cell| {
+            let inside = (0..D).all(|a| cell[a] < self.grid.cells[a]);
+            if inside { bubble(cell).unwrap_or(NO_BUBBLE) } else { NO_BUBBLE }
+        });
+        let pressure = vec![0.0; growth.len()];
+        self.bubbles = Some(Bubbles { of_slot: of_slot.values().to_vec(), growth, pressure });
+    }
+
     /// The liquid, between solids that rest.
     pub fn liquid(&self) -> Liquid<'_, f64, D> {
-        Liquid { grid: &self.grid, level_set: &self.level_set, open: &self.open, solid_velocity: None }
+        Liquid {
+            grid: &self.grid,
+            level_set: &self.level_set,
+            open: &self.open,
+            solid_velocity: None,
+            bubbles: self.bubbles.as_ref(),
+        }
     }
 
     /// Projects the velocity, between solids that rest.
@@ -107,8 +126,8 @@ impl<const D: usize> Case<D> {
         params: &ProjectionParams,
         solid_velocity: Option<SolidVelocity<'_, D>>,
     ) -> Result<ProjectionInfo<D>, ProjectionError> {
-        let Self { grid, level_set, open, velocity, pressure, .. } = self;
-        let liquid = Liquid { grid, level_set, open, solid_velocity };
+        let Self { grid, level_set, open, velocity, pressure, bubbles, .. } = self;
+        let liquid = Liquid { grid, level_set, open, solid_velocity, bubbles: bubbles.as_ref() };
         project(&liquid, velocity, pressure, params, &mut Workspace::default())
     }
 

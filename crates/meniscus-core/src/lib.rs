@@ -5,6 +5,7 @@
 //! threads.
 
 pub mod advect;
+pub mod components;
 pub mod extrapolate;
 pub mod fractions;
 pub mod grid;

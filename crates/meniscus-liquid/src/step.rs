@@ -293,6 +293,7 @@ fn solve_velocity<const D: usize>(
         level_set: &state.level_set,
         open: &boundary.open,
         solid_velocity: if moving { Some(&wall) } else { None },
+        bubbles: None,
     };
     let projection_params = ProjectionParams {
         dt,

@@ -1,5 +1,6 @@
 //! Validation against published and derived values. One binary: each would compile the solvers anew.
 
+mod bubbles;
 mod dam_break;
 mod determinism;
 mod energy;

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use meniscus_core::grid::Blocks;
 use meniscus_linalg::{AssembleError, SolveError};
 
-use super::{Liquid, ProjectionParams};
+use rayon::prelude::*;
+
+use super::{Liquid, NO_BUBBLE, ProjectionParams};
 
 /// Why a projection failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -47,6 +49,20 @@ pub enum ProjectionError {
         /// The open fraction.
         value: f64,
     },
+    /// The cells of the bubbles do not fit the level set, or name a bubble that is not there.
+    #[error(
+        "the bubbles are given for {found} slots and name bubble {largest}; there are {slots} slots and {count} bubbles"
+    )]
+    BadBubbles {
+        /// The slots for which a bubble is given.
+        found: usize,
+        /// The slots that there are.
+        slots: usize,
+        /// The largest number of a bubble that a slot names.
+        largest: u32,
+        /// The bubbles that there are.
+        count: usize,
+    },
     /// The operator could not be assembled.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
@@ -67,6 +83,21 @@ pub(super) fn check_params(params: &ProjectionParams) -> Result<(), ProjectionEr
         return Err(ProjectionError::BadParameter { name: "theta_min", value: theta_min, expected });
     }
     Ok(())
+}
+
+/// Checks that every slot has a bubble that exists, or none.
+pub(super) fn check_bubbles<T: Copy, const D: usize>(liquid: &Liquid<T, D>) -> Result<(), ProjectionError> {
+    let Some(bubbles) = liquid.bubbles else { return Ok(()) };
+    let (found, slots) = (bubbles.of_slot.len(), liquid.level_set.blocks().slots());
+    let named = bubbles.of_slot.par_iter().copied().filter(|&bubble| bubble != NO_BUBBLE);
+    let count = bubbles.growth.len();
+    match named.max() {
+        None if found == slots => Ok(()),
+        Some(largest) if found == slots && (largest as usize) < count => Ok(()),
+        largest => {
+            Err(ProjectionError::BadBubbles { found, slots, largest: largest.unwrap_or(NO_BUBBLE), count })
+        }
+    }
 }
 
 /// Checks that a field and the grid have the blocks of the level set.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use meniscus_core::fractions::ghost_fluid_fraction;
-use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
+use meniscus_core::grid::{Blocks, FaceField, Slot, block_len};
 use rayon::prelude::*;
 
-use super::error::{ProjectionError, check_blocks};
-use super::{KineticEnergy, Liquid, Stored};
+use super::error::{ProjectionError, check_blocks, check_bubbles};
+use super::{KineticEnergy, Liquid, NO_BUBBLE, Stored};
 
 /// A face with an open fraction above 0 and at least one liquid cell.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,18 @@ pub(super) struct Face {
     pub(super) open: f64,
     /// The ghost-fluid fraction, 1 between liquid cells.
     pub(super) theta: f64,
-    pub(super) between_liquid: bool,
+    pub(super) between: Between,
+}
+
+/// What a face of the liquid lies between.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Between {
+    /// Two liquid cells.
+    Liquid,
+    /// A liquid cell and air at pressure 0.
+    OpenAir,
+    /// A liquid cell and a bubble.
+    Bubble(usize),
 }
 
 /// The faces of the liquid. A face is named by the slot of the cell above it.
@@ -25,12 +36,15 @@ pub(super) struct Faces<'a, T, const D: usize> {
     /// Whether a slot is an unknown: a cell of the domain with a negative level set and an open face.
     /// Cells buried in solid are not, so that no flux of a moving solid is asked of them.
     is_liquid: Vec<bool>,
+    /// The blocks that hold or touch a cell of a bubble.
+    bubbly: Vec<usize>,
 }
 
 impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     /// Finds the liquid cells, and checks the open fractions of their faces.
     pub(super) fn new(liquid: &'a Liquid<'a, T, D>, theta_min: f64) -> Result<Self, ProjectionError> {
         check_blocks(liquid, "the open fraction", liquid.open.blocks())?;
+        check_bubbles(liquid)?;
         let mut is_liquid = vec![false; liquid.level_set.blocks().slots()];
         let label = |(block, is_liquid): (usize, &mut [bool])| {
             for (local, is_liquid) in is_liquid.iter_mut().enumerate() {
@@ -44,7 +58,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let chunks = is_liquid.par_chunks_mut(block_len::<D>());
         match chunks.enumerate().find_map_first(label) {
             Some(error) => Err(error),
-            None => Ok(Self { liquid, theta_min, is_liquid }),
+            None => Ok(Self { liquid, theta_min, is_liquid, bubbly: bubbly_blocks(liquid) }),
         }
     }
 
@@ -62,13 +76,24 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let lower = self.blocks().step(upper, axis, 0);
         let lower_liquid = lower.is_some_and(|slot| self.is_liquid[slot.flat::<D>()]);
         let upper_liquid = self.is_liquid[upper.flat::<D>()];
-        let theta = match (lower_liquid, upper_liquid) {
+        let (liquid, air) = match (lower_liquid, upper_liquid) {
             (false, false) => return None,
-            (true, true) => return Some(Face { open, theta: 1.0, between_liquid: true }),
-            (true, false) => self.theta(axis, upper, lower, Some(upper)),
-            (false, true) => self.theta(axis, upper, Some(upper), lower),
+            (true, true) => return Some(Face { open, theta: 1.0, between: Between::Liquid }),
+            (true, false) => (lower, Some(upper)),
+            (false, true) => (Some(upper), lower),
         };
-        Some(Face { open, theta, between_liquid: false })
+        let between = match air.and_then(|slot| self.bubble_at(slot)) {
+            Some(bubble) => Between::Bubble(bubble),
+            None => Between::OpenAir,
+        };
+        Some(Face { open, theta: self.theta(axis, upper, liquid, air), between })
+    }
+
+    /// The bubble that a cell belongs to.
+    #[inline]
+    fn bubble_at(&self, cell: Slot) -> Option<usize> {
+        let bubble = self.liquid.bubbles?.of_slot[cell.flat::<D>()];
+        (bubble != NO_BUBBLE && !self.is_liquid[cell.flat::<D>()]).then_some(bubble as usize)
     }
 
     /// The ghost-fluid fraction at the face below `upper`. On an open side of the domain the surface is the
@@ -109,8 +134,11 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     }
 
     /// Writes the flux out of each liquid cell per area of a face, that of the solids included, less the
-    /// flux `growth` that is wanted of a cell with an open face; 0 in the other slots.
+    /// flux `growth` that is wanted of a cell with an open face; 0 in the other slots. After the slots come
+    /// the bubbles.
     pub(super) fn net_flux(&self, velocity: &FaceField<T, D>, growth: f64, flux: &mut [f64]) {
+        let (flux, of_bubbles) = flux.split_at_mut(self.blocks().slots());
+        self.bubble_flux(velocity, of_bubbles);
         flux.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, flux)| {
             for (local, flux) in flux.iter_mut().enumerate() {
                 let cell = Slot { block, local };
@@ -123,6 +151,59 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 };
             }
         });
+    }
+
+    /// Writes the flux out of each bubble per area of a face, that of the solids included, less what it is to
+    /// grow by.
+    fn bubble_flux(&self, velocity: &FaceField<T, D>, flux: &mut [f64]) {
+        let Some(bubbles) = self.liquid.bubbles else { return };
+        let area = self.liquid.grid.dx.powi(D as i32 - 1);
+        for (flux, growth) in flux.iter_mut().zip(&bubbles.growth) {
+            *flux = -growth / area;
+        }
+        let of_block = |block: usize| -> Vec<(usize, f64)> {
+            let mut found = Vec::new();
+            for upper in (0..block_len::<D>()).map(|local| Slot { block, local }) {
+                let above = self.bubble_at(upper);
+                for axis in 0..D {
+                    let below = self.blocks().step(upper, axis, 0).and_then(|lower| self.bubble_at(lower));
+                    // Within a bubble, what leaves one cell enters the next.
+                    if above != below {
+                        let through = self.flux(velocity, axis, upper);
+                        found.extend(below.map(|bubble| (bubble, through)));
+                        found.extend(above.map(|bubble| (bubble, -through)));
+                    }
+                }
+            }
+            found
+        };
+        // Summed in the order of the blocks: the same for any number of threads.
+        let parts: Vec<_> = self.bubbly.par_iter().copied().map(of_block).collect();
+        for (bubble, through) in parts.into_iter().flatten() {
+            flux[bubble] += through;
+        }
+    }
+
+    /// The cells that touch each bubble, with the weights of their couplings.
+    pub(super) fn bubble_couplings(&self) -> Vec<Vec<(usize, f64)>> {
+        let Some(bubbles) = self.liquid.bubbles else { return Vec::new() };
+        let of_block = |block: usize| -> Vec<(usize, usize, f64)> {
+            let mut found = Vec::new();
+            for local in 0..block_len::<D>() {
+                self.for_each_of_cell(block, local, |_, _, face| {
+                    if let Between::Bubble(bubble) = face.between {
+                        found.push((bubble, Slot { block, local }.flat::<D>(), face.open / face.theta));
+                    }
+                });
+            }
+            found
+        };
+        let parts: Vec<_> = self.bubbly.par_iter().copied().map(of_block).collect();
+        let mut couplings = vec![Vec::new(); bubbles.growth.len()];
+        for (bubble, cell, weight) in parts.into_iter().flatten() {
+            couplings[bubble].push((cell, weight));
+        }
+        couplings
     }
 
     /// The largest open fraction of a liquid cell's faces: what grows in a nearly closed cell must leave it.
@@ -141,13 +222,18 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         }
     }
 
-    /// Subtracts the gradient of the scaled pressure. The energies are sums of `w theta u²`.
+    /// Subtracts the gradient of the scaled pressure, that of the bubbles after that of the slots. The energies
+    /// are sums of `w theta u²`.
     pub(super) fn subtract_gradient(
         &self,
-        scaled_pressure: &Field<f64, D>,
+        scaled_pressure: &[f64],
         velocity: &mut FaceField<T, D>,
     ) -> KineticEnergy {
-        let pressure = |slot: Option<Slot>| slot.map_or(0.0, |slot| scaled_pressure[slot]);
+        let (of_slots, of_bubbles) = scaled_pressure.split_at(self.blocks().slots());
+        let pressure = |slot: Option<Slot>| {
+            let Some(slot) = slot else { return 0.0 };
+            self.bubble_at(slot).map_or(of_slots[slot.flat::<D>()], |bubble| of_bubbles[bubble])
+        };
         let mut total = KineticEnergy::default();
         for axis in 0..D {
             let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
@@ -183,6 +269,22 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         }
         valid
     }
+}
+
+/// The blocks that hold a cell of a bubble, and those across their faces.
+fn bubbly_blocks<T: Stored, const D: usize>(liquid: &Liquid<T, D>) -> Vec<usize> {
+    let Some(bubbles) = liquid.bubbles else { return Vec::new() };
+    let blocks = liquid.open.blocks();
+    let holds: Vec<bool> = bubbles
+        .of_slot
+        .par_chunks(block_len::<D>())
+        .map(|of_block| of_block.iter().any(|&bubble| bubble != NO_BUBBLE))
+        .collect();
+    let touches = |&block: &usize| {
+        let sides = (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]);
+        holds[block] || sides.filter_map(|(axis, side)| blocks.neighbour(block, axis, side)).any(|b| holds[b])
+    };
+    (0..blocks.len()).filter(touches).collect()
 }
 
 fn is_unknown<T: Stored, const D: usize>(liquid: &Liquid<T, D>, slot: Slot) -> Result<bool, ProjectionError> {

@@ -17,8 +17,14 @@
 //! sum over the faces of c of  w/theta (q_c - q_n) = - sum n (w u* + (1 - w) u_s),    q = dt p / (rho dx)
 //! ```
 //!
-//! with `q_n = 0` in air, and then `u = u* - (q_upper - q_lower) / theta`. In terms of `q`, a speed, the
+//! with `q_n = 0` in open air, and then `u = u* - (q_upper - q_lower) / theta`. In terms of `q`, a speed, the
 //! coefficient of every whole face is exactly 1, whatever the units: blocks full of liquid store nothing.
+//!
+//! # Bubbles
+//! A *bubble* is a pressure node too (Goldade 2020, section 4): all cells of a region of air share one pressure `q_b`,
+//! and its net flux, the solids' included, must be what it is to grow by. Its row of the system is the sum of
+//! `w/theta (q_b - q_c)` over the faces that it shares with liquid cells (eq. 9). No velocity inside it is
+//! known or needed.
 //!
 //! # Area fractions or volume weights
 //! The face weights are an argument, and appear in two roles: as the area that a flux passes through, and
@@ -41,11 +47,11 @@ mod error;
 mod faces;
 
 use meniscus_core::grid::{FaceField, Field, Grid, block_len};
-use meniscus_linalg::{Operator, SolveInfo, SolveParams, Solver};
+use meniscus_linalg::{ExtraUnknown, Operator, SolveInfo, SolveParams, Solver};
 use rayon::prelude::*;
 
 pub use error::ProjectionError;
-use faces::Faces;
+use faces::{Between, Faces};
 
 /// The precision in which fields are stored: `f32` or `f64`. All arithmetic is in f64.
 pub trait Stored: Copy + Send + Sync + Into<f64> {
@@ -83,6 +89,23 @@ pub struct Liquid<'a, T, const D: usize> {
     /// The velocity of the solid on the closed part of the faces; `None` where all solids rest. It is
     /// asked for only where a face of a liquid cell is not wholly open.
     pub solid_velocity: Option<SolidVelocity<'a, D>>,
+    /// The air that keeps its volume; the rest has the pressure 0.
+    pub bubbles: Option<&'a Bubbles>,
+}
+
+/// In [`Bubbles::of_slot`]: not in a bubble.
+pub const NO_BUBBLE: u32 = u32::MAX;
+
+/// Regions of air that keep their volumes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bubbles {
+    /// The bubble of every slot, or [`NO_BUBBLE`]; what it says of liquid cells does not matter. Cells that share
+    /// an open face are in the same bubble.
+    pub of_slot: Vec<u32>,
+    /// How fast each bubble is to grow, in m³/s (2D: m²/s).
+    pub growth: Vec<f64>,
+    /// An initial guess of each bubble's pressure, in Pa.
+    pub pressure: Vec<f64>,
 }
 
 /// The numbers of a projection.
@@ -118,6 +141,8 @@ pub struct ProjectionInfo<const D: usize> {
     pub kinetic_energy: KineticEnergy,
     /// The largest error of a cell's divergence that is left, in 1/s.
     pub max_divergence: f64,
+    /// The pressure of each bubble, in Pa.
+    pub bubble_pressure: Vec<f64>,
     /// The faces whose velocity was set.
     pub valid: FaceField<bool, D>,
     /// How the solve went. A sealed component (no free surface) whose solids do not keep its volume has
@@ -142,6 +167,7 @@ pub struct KineticEnergy {
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     rhs: Vec<f64>,
+    solution: Vec<f64>,
     solver: meniscus_linalg::Workspace,
 }
 
@@ -167,7 +193,7 @@ pub struct Workspace {
 /// let mut velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, _| [0.0, -0.0981][axis]);
 /// let mut pressure = Field::new(blocks, 0.0);
 ///
-/// let liquid = Liquid { grid: &grid, level_set: &level_set, open: &open, solid_velocity: None };
+/// let liquid = Liquid { grid: &grid, level_set: &level_set, open: &open, solid_velocity: None, bubbles: None };
 /// let params = ProjectionParams::new(0.01);
 /// project(&liquid, &mut velocity, &mut pressure, &params, &mut Workspace::default())?;
 /// assert!(velocity.get(1, [2, 7]).abs() < 1e-5);
@@ -188,26 +214,31 @@ pub fn project<T: Stored, const D: usize>(
     let operator = assemble(&faces)?;
     let unknowns = operator.unknowns();
 
-    let Workspace { rhs, solver: memory } = workspace;
+    let Workspace { rhs, solution, solver: memory } = workspace;
+    rhs.clear();
     rhs.resize(operator.len(), 0.0);
     let growth = params.divergence * liquid.grid.dx;
     faces.net_flux(velocity, growth, rhs);
     rhs.par_iter_mut().for_each(|b| *b = -*b);
 
     let scale = params.dt / (params.density * liquid.grid.dx);
-    let scaled_pressure = pressure.values_mut();
-    scaled_pressure.par_iter_mut().for_each(|p| *p *= scale);
+    let of_bubbles = liquid.bubbles.map_or(&[][..], |bubbles| &bubbles.pressure);
+    solution.clear();
+    solution.par_extend(pressure.values().par_iter().chain(of_bubbles).map(|p| p * scale));
     let mut solver = Solver::with_workspace(operator, std::mem::take(memory));
-    let solve = solver.solve(rhs, scaled_pressure, &params.solve);
+    let solve = solver.solve(rhs, solution, &params.solve);
     *memory = solver.into_workspace();
     let solve = solve?;
 
     let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
-    let kinetic_energy = faces.subtract_gradient(pressure, velocity).scaled(0.5 * cell_mass);
+    let kinetic_energy = faces.subtract_gradient(solution, velocity).scaled(0.5 * cell_mass);
     faces.net_flux(velocity, growth, rhs);
-    let max_divergence = largest(rhs) / liquid.grid.dx;
-    pressure.values_mut().par_iter_mut().for_each(|p| *p /= scale);
-    Ok(ProjectionInfo { unknowns, kinetic_energy, max_divergence, valid: faces.valid(), solve })
+    let (of_slots, of_bubbles) = solution.split_at(pressure.values().len());
+    let max_divergence = largest(&rhs[..of_slots.len()]) / liquid.grid.dx;
+    pressure.values_mut().par_iter_mut().zip(of_slots).for_each(|(p, q)| *p = q / scale);
+    let bubble_pressure = of_bubbles.iter().map(|q| q / scale).collect();
+    let valid = faces.valid();
+    Ok(ProjectionInfo { unknowns, kinetic_energy, max_divergence, bubble_pressure, valid, solve })
 }
 
 /// The faces that [`project`] sets: where the velocity of the liquid is known afterwards.
@@ -224,29 +255,30 @@ pub fn max_divergence<T: Stored, const D: usize>(
     velocity: &FaceField<T, D>,
 ) -> Result<f64, ProjectionError> {
     error::check_blocks(liquid, "the velocity", velocity.blocks())?;
-    let mut flux = vec![0.0; velocity.blocks().slots()];
+    let slots = velocity.blocks().slots();
+    let mut flux = vec![0.0; slots + liquid.bubbles.map_or(0, |bubbles| bubbles.growth.len())];
     Faces::new(liquid, 0.0)?.net_flux(velocity, 0.0, &mut flux);
-    Ok(largest(&flux) / liquid.grid.dx)
+    Ok(largest(&flux[..slots]) / liquid.grid.dx)
 }
 
 fn largest(values: &[f64]) -> f64 {
     values.par_iter().map(|v| v.abs()).reduce(|| 0.0, f64::max)
 }
 
-/// The stencil on the liquid cells, scaled so that a whole face has the coefficient 1.
+/// The stencil on the liquid cells and the rows of the bubbles, scaled so that a whole face has the coefficient 1.
 fn assemble<T: Stored, const D: usize>(faces: &Faces<T, D>) -> Result<Operator<D>, ProjectionError> {
     let fill = |block: usize, patch: &mut meniscus_linalg::Patch<D>| {
         for local in 0..block_len::<D>() {
-            faces.for_each_of_cell(block, local, |axis, side, face| {
-                if face.between_liquid {
-                    patch.set_face(axis, side, local, face.open);
-                } else {
-                    patch.anchors[local] += face.open / face.theta;
-                }
+            faces.for_each_of_cell(block, local, |axis, side, face| match face.between {
+                Between::Liquid => patch.set_face(axis, side, local, face.open),
+                Between::OpenAir => patch.anchors[local] += face.open / face.theta,
+                Between::Bubble(_) => {}
             });
         }
     };
-    Ok(Operator::assemble(faces.blocks().clone(), fill, &[], &[])?)
+    let couplings = faces.bubble_couplings().into_iter();
+    let bubbles: Vec<_> = couplings.map(|couplings| ExtraUnknown { couplings, anchor: 0.0 }).collect();
+    Ok(Operator::assemble(faces.blocks().clone(), fill, &bubbles, &[])?)
 }
 
 impl KineticEnergy {

@@ -1,0 +1,268 @@
+//! Connected components of cells, over a whole domain.
+//!
+//! Two cells are connected if they share an open face. Each block is searched by itself, in parallel: the pieces
+//! found are its [`Parts`]. They are then joined across the faces between blocks. Blocks that hold all or none
+//! of the cells looked for cost a few bytes, so the air of a large room is nearly free.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::grid::{BLOCK_EDGE, Blocks, block_len, cell_in_block, local_index};
+
+/// The cells of one block that are searched.
+#[derive(Clone, Debug)]
+pub enum BlockCells<const D: usize> {
+    /// None of them.
+    None,
+    /// All of them, with all their lower faces open.
+    All,
+    /// Some of them, or some of their faces are closed.
+    Some(Arc<Parts<D>>),
+}
+
+/// Cells of a block in pieces that are connected within it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts<const D: usize> {
+    /// The part of each cell, or [`NO_PART`].
+    of_cell: Box<[u16]>,
+    count: usize,
+    /// By axis, a bit for each cell of the block's lowest layer whose lower face is open.
+    joins: [u64; D],
+}
+
+const NO_PART: u16 = u16::MAX;
+
+impl<const D: usize> Parts<D> {
+    /// The parts of the cells for which `member` holds (by local index), connected through the lower faces for
+    /// which `open(axis, local)` holds.
+    pub fn new(member: impl Fn(usize) -> bool, open: impl Fn(usize, usize) -> bool) -> Self {
+        let mut parent: Vec<u16> =
+            (0..block_len::<D>()).map(|local| if member(local) { local as u16 } else { NO_PART }).collect();
+        let mut joins = [0; D];
+        for local in 0..block_len::<D>() {
+            if parent[local] == NO_PART {
+                continue;
+            }
+            let inner = cell_in_block::<D>(local);
+            for axis in 0..D {
+                if inner[axis] == 0 {
+                    joins[axis] |= u64::from(open(axis, local)) << layer_index(inner, axis);
+                    continue;
+                }
+                let lower = local - BLOCK_EDGE.pow(axis as u32);
+                if parent[lower] != NO_PART && open(axis, local) {
+                    let (a, b) = (root(&mut parent, lower as u16), root(&mut parent, local as u16));
+                    // The earlier cell is the root: roots come before what hangs on them.
+                    parent[a.max(b) as usize] = a.min(b);
+                }
+            }
+        }
+        let mut count = 0;
+        for local in 0..parent.len() {
+            if parent[local] == local as u16 {
+                parent[local] = count;
+                count += 1;
+            } else if parent[local] != NO_PART {
+                // The parent has its number already.
+                parent[local] = parent[parent[local] as usize];
+            }
+        }
+        Self { of_cell: parent.into_boxed_slice(), count: count as usize, joins }
+    }
+
+    /// The number of parts.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether the block holds none of the cells.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The part of a cell.
+    #[inline]
+    pub fn of_cell(&self, local: usize) -> Option<usize> {
+        let part = self.of_cell[local];
+        (part != NO_PART).then_some(part as usize)
+    }
+}
+
+fn root(parent: &mut [u16], mut cell: u16) -> u16 {
+    while parent[cell as usize] != cell {
+        let next = parent[parent[cell as usize] as usize];
+        parent[cell as usize] = next;
+        cell = next;
+    }
+    cell
+}
+
+/// The place of a cell of a block in its layer across `axis`.
+fn layer_index<const D: usize>(inner: [usize; D], axis: usize) -> usize {
+    (0..D).rev().filter(|&a| a != axis).fold(0, |index, a| index * BLOCK_EDGE + inner[a])
+}
+
+/// The cell of a block in its lowest layer across `axis`; the inverse of [`layer_index`].
+fn layer_cell<const D: usize>(mut index: usize, axis: usize) -> [usize; D] {
+    std::array::from_fn(|a| {
+        if a == axis {
+            return 0;
+        }
+        let c = index % BLOCK_EDGE;
+        index /= BLOCK_EDGE;
+        c
+    })
+}
+
+/// The components of a domain. They are numbered in the order of their first blocks, x fastest.
+#[derive(Clone, Debug)]
+pub struct Components<const D: usize> {
+    dims: [usize; D],
+    blocks: Vec<BlockCells<D>>,
+    /// The number of the first part of each block among all parts.
+    first: Vec<u32>,
+    /// The component of each part.
+    of_part: Vec<u32>,
+    count: usize,
+}
+
+impl<const D: usize> Components<D> {
+    /// Finds the components of the cells that `block_cells` gives for each block of a domain of `cells`, by its
+    /// coordinates. Cells outside the domain must not be among them.
+    pub fn find(cells: [usize; D], block_cells: impl Fn([usize; D]) -> BlockCells<D> + Sync) -> Self {
+        let dims = Blocks::dims_of(cells);
+        let len = dims.iter().product::<usize>();
+        let coord = |index: usize| {
+            let mut rest = index;
+            dims.map(|n| {
+                let c = rest % n;
+                rest /= n;
+                c
+            })
+        };
+        let blocks: Vec<BlockCells<D>> =
+            (0..len).into_par_iter().with_min_len(64).map(|index| block_cells(coord(index))).collect();
+        let mut first = Vec::with_capacity(len);
+        let mut parts = 0;
+        for block in &blocks {
+            first.push(parts);
+            parts += part_count(block) as u32;
+        }
+        let mut found = Self { dims, blocks, first, of_part: (0..parts).collect(), count: 0 };
+        let mut stride = 1;
+        for axis in 0..D {
+            for index in (0..len).filter(|index| index / stride % dims[axis] > 0) {
+                found.join(index - stride, index, axis);
+            }
+            stride *= dims[axis];
+        }
+        found.number();
+        found
+    }
+
+    /// Joins the parts of two blocks, the second above the first along `axis`.
+    fn join(&mut self, below: usize, above: usize, axis: usize) {
+        let (lower, upper) = (&self.blocks[below], &self.blocks[above]);
+        let faces = match (lower, upper) {
+            (BlockCells::None, _) | (_, BlockCells::None) => return,
+            (BlockCells::All, BlockCells::All) => 1,
+            (_, BlockCells::All) => u64::MAX >> (64 - block_len::<D>() / BLOCK_EDGE),
+            (_, BlockCells::Some(parts)) => parts.joins[axis],
+        };
+        let (of_lower, of_upper) = (self.first[below], self.first[above]);
+        let mut faces = faces;
+        let mut last = None;
+        while faces != 0 {
+            let cell = layer_cell::<D>(faces.trailing_zeros() as usize, axis);
+            faces &= faces - 1;
+            let mut under = cell;
+            under[axis] = BLOCK_EDGE - 1;
+            let pair = (part_of(&self.blocks[below], under), part_of(&self.blocks[above], cell));
+            // Neighbouring faces mostly join the same parts.
+            if let (Some(a), Some(b)) = pair
+                && last != Some(pair)
+            {
+                last = Some(pair);
+                let (a, b) =
+                    (find_root(&mut self.of_part, of_lower + a), find_root(&mut self.of_part, of_upper + b));
+                self.of_part[a.max(b) as usize] = a.min(b);
+            }
+        }
+    }
+
+    /// Numbers the components in the order of their first parts.
+    fn number(&mut self) {
+        let mut count = 0;
+        for part in 0..self.of_part.len() {
+            if self.of_part[part] == part as u32 {
+                self.of_part[part] = count;
+                count += 1;
+            } else {
+                self.of_part[part] = self.of_part[self.of_part[part] as usize];
+            }
+        }
+        self.count = count as usize;
+    }
+
+    /// The number of components.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The cells of a block that were searched.
+    pub fn block(&self, coord: [usize; D]) -> &BlockCells<D> {
+        &self.blocks[self.index(coord)]
+    }
+
+    /// The component of a part of a block; a block that is wholly searched has one part, 0.
+    pub fn of_part(&self, coord: [usize; D], part: usize) -> usize {
+        self.of_part[self.first[self.index(coord)] as usize + part] as usize
+    }
+
+    /// The component of a cell of a block.
+    #[inline]
+    pub fn of_cell(&self, coord: [usize; D], inner: [usize; D]) -> Option<usize> {
+        let index = self.index(coord);
+        let part = part_of(&self.blocks[index], inner)?;
+        Some(self.of_part[(self.first[index] + part) as usize] as usize)
+    }
+
+    fn index(&self, coord: [usize; D]) -> usize {
+        (0..D).rev().fold(0, |index, a| index * self.dims[a] + coord[a])
+    }
+}
+
+fn find_root(parent: &mut [u32], mut part: u32) -> u32 {
+    while parent[part as usize] != part {
+        let next = parent[parent[part as usize] as usize];
+        parent[part as usize] = next;
+        part = next;
+    }
+    part
+}
+
+fn part_count<const D: usize>(block: &BlockCells<D>) -> usize {
+    match block {
+        BlockCells::None => 0,
+        BlockCells::All => 1,
+        BlockCells::Some(parts) => parts.len(),
+    }
+}
+
+#[inline]
+fn part_of<const D: usize>(block: &BlockCells<D>, inner: [usize; D]) -> Option<u32> {
+    match block {
+        BlockCells::None => None,
+        BlockCells::All => Some(0),
+        BlockCells::Some(parts) => parts.of_cell(local_index(inner)).map(|part| part as u32),
+    }
+}
+
+#[cfg(test)]
+mod tests;
