@@ -1,6 +1,7 @@
 //! Errors and warnings that point into the text of a scene.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -68,9 +69,11 @@ impl SceneError {
 impl Diagnostic for SceneError {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         match self {
-            Self::Read { .. } => {
-                Some(Box::new("check the path; `meniscus scenes` lists the built-in scenes"))
-            }
+            Self::Read { source, .. } => Some(Box::new(match source.kind() {
+                ErrorKind::InvalidData => "this is not a text file; scenes are TOML: `meniscus scenes dam-break` prints one",
+                ErrorKind::IsADirectory => "this is a folder; give the scene file in it",
+                _ => "check the path; `meniscus scenes` lists the built-in scenes",
+            })),
             Self::UnknownName { help, .. } => Some(Box::new(help)),
             Self::Invalid { .. } => self.only_problem()?.help(),
         }

@@ -68,6 +68,10 @@ fn every_bad_override_is_explained() {
 fn files_and_names_that_do_not_exist_are_explained() {
     let missing = Scene::open("tests/malformed/no-such-scene.toml", &[]).expect_err("no such file");
     assert_report("missing-file", &report(&missing));
+    let picture = Scene::open("tests/malformed/not-text.png", &[]).expect_err("not a text");
+    assert_report("not-text", &report(&picture));
+    let folder = Scene::open("tests/malformed", &[]).expect_err("a folder");
+    assert_report("a-folder", &report(&folder));
     let slip = Scene::open("dambreak", &[]).expect_err("no such name");
     assert_report("unknown-name-slip", &report(&slip));
     let other = Scene::open("waterfall", &[]).expect_err("no such name");

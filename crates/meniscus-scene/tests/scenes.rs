@@ -278,7 +278,7 @@ fn domains_are_rounded_to_cells_with_a_warning() {
         "[domain]\nsize = [1, 0.001]\ncells = 10\n[[liquid]]\nshape = { box = { from = [0, 0], to = [0.5, 0.001] } }\n",
     );
     assert_eq!(flat.setup::<2>().grid.cells, [10, 1]);
-    assert!(valid("[domain]\nsize = [0.3, 0.1]\ncells = 3\n[[liquid]]\nshape = { half_space = { point = [0, 0.05], normal = [0, 1] } }\n").warnings().is_empty());
+    assert!(valid("[domain]\nsize = [0.3, 0.1]\ncells = 30\n[[liquid]]\nshape = { half_space = { point = [0, 0.05], normal = [0, 1] } }\n").warnings().is_empty());
 }
 
 #[test]
@@ -317,11 +317,10 @@ shape = {{ box = {{ from = [0, 0.5], to = [0.1, 1] }} }}
 }
 
 #[test]
-fn the_density_that_is_given_counts_for_all_liquids() {
-    let text = format!(
-        "{SQUARE}{POOL}\n[[liquid]]\nshape = {{ box = {{ from = [0.6, 0], to = [0.8, 0.5] }} }}\ndensity = 800\n"
-    );
-    assert_eq!(valid(&text).setup::<2>().density, 800.0);
+fn liquids_have_the_density_that_is_given_or_that_of_water() {
+    let text = format!("{SQUARE}{POOL}");
+    assert_eq!(valid(&text).setup::<2>().density, 1000.0);
+    assert_eq!(valid(&format!("{text}density = 800\n")).setup::<2>().density, 800.0);
 }
 
 #[test]

@@ -10,6 +10,8 @@ use crate::problem::Problems;
 const MOST_CELLS_ALONG_AN_AXIS: f64 = 4096.0;
 const MOST_CELLS: f64 = (1_u64 << 30) as f64;
 const SIDES: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+/// With fewer cells along the longest side there is no flow to see.
+const FEWEST_CELLS: f64 = 8.0;
 /// A side this near to a whole number of cells, in cells, is one.
 const WHOLE: f64 = 1e-6;
 
@@ -51,6 +53,14 @@ impl Domain {
         if along > MOST_CELLS_ALONG_AN_AXIS || cells.iter().product::<f64>() > MOST_CELLS {
             refuse_absurd(size, &cells, &node.at("cells").place, problems);
             return None;
+        }
+        if along < FEWEST_CELLS {
+            problems.warning(
+                &node.at("cells").place,
+                "so few cells cannot show how a liquid moves",
+                "cells along the longest side",
+                "begin with 64, and double it until the result no longer changes",
+            );
         }
         let dx = longest / along;
         for (axis, (side, cells)) in size.iter().zip(&cells).enumerate() {

@@ -188,21 +188,23 @@ impl<'a, const D: usize> Builder<'a, D> {
         self.problems.error(&node.place, message, "the scene is 2D: domain.size has 2 entries", help);
     }
 
+    /// The density of all liquids; one that gives none is water.
     fn density(&mut self, content: &Content, root: &Node) -> Option<f64> {
         const WATER: f64 = 1000.0;
         let list = root.at("liquid");
-        let mut given = content.liquid.iter().enumerate().filter_map(|(i, l)| Some((i, l.density?)));
-        let Some((first, density)) = given.next() else { return Some(WATER) };
+        let mut densities = content.liquid.iter().map(|l| l.density.unwrap_or(WATER)).enumerate();
+        let Some((_, density)) = densities.next() else { return Some(WATER) };
+        let place = |index: usize| &list.entry(index).at("density").place;
         let mut same = true;
-        for (index, other) in given.filter(|(_, other)| *other != density) {
+        for (index, other) in densities.filter(|(_, other)| *other != density) {
             same = false;
             self.problems.error(
-                &list.entry(index).at("density").place,
+                place(index),
                 format!("liquids of different densities, {density} and {other} kg/m3"),
                 "another density",
-                "one scene holds one liquid for now: give all liquids the same density",
+                "one scene holds one liquid for now: give all liquids the same density (1000 if left out)",
             );
-            self.problems.also_at(&list.entry(first).at("density").place, "the first density");
+            self.problems.also_at(place(0), "the first density");
         }
         same.then_some(density)
     }

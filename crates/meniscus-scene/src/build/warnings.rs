@@ -27,6 +27,27 @@ impl<const D: usize> Builder<'_, D> {
         self.overlapping_liquids(setup, liquid);
         self.liquids_in_solids(setup, liquid);
         self.never_active(setup, root);
+        self.too_few_substeps(setup, root);
+    }
+
+    /// Gravity that makes liquid faster than the substeps of a frame can follow.
+    fn too_few_substeps(&mut self, setup: &Setup<D>, root: &Node) {
+        let time = &setup.time;
+        let fall: f64 = (0..D).map(|a| setup.gravity[a].abs() * self.domain.extent()[a]).sum();
+        let speed = (2.0 * fall).sqrt();
+        let needed = speed / (time.fps * time.cfl * self.grid.dx);
+        if needed > f64::from(time.max_substeps) {
+            let node = root.get("gravity").unwrap_or(root.at("domain"));
+            self.problems.warning(
+                &node.place,
+                format!("liquid that falls through the domain needs {needed:.0} substeps a frame"),
+                format!("it reaches {speed:.3} m/s"),
+                format!(
+                    "time.max_substeps is {}: raise it, or time.fps, or check the units (m, s) of gravity and domain",
+                    time.max_substeps
+                ),
+            );
+        }
     }
 
     /// Shapes that fall between the cells.
@@ -165,7 +186,7 @@ impl<const D: usize> Builder<'_, D> {
                 &root.at(kind).entry(index).at("start").place,
                 format!("the {kind} never starts"),
                 format!("starts at {start} s"),
-                format!("the simulation ends at {end} s; start earlier or raise time.frames"),
+                format!("the simulation ends at {} s; start earlier or raise time.frames", (end * 1e4).round() / 1e4),
             );
         }
     }
