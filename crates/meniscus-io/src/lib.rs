@@ -21,6 +21,6 @@ pub mod stl;
 
 pub use container::{CacheError, WriteError, read_checkpoint, write_atomically, write_checkpoint};
 pub use error::{Location, ParseError, ReadMeshError};
-pub use frame::{Frame, FrameParticles, frame_dimension, read_frame, write_frame};
+pub use frame::{Frame, FrameParticles, frame_dimension, read_frame, verify_frame, write_frame};
 pub use json_lines::JsonLines;
 pub use mesh::read_mesh;

@@ -151,3 +151,25 @@ fn water_darkens_and_colours_what_is_behind_it() {
     assert!(blue[0] < clear[0] - 20);
     assert!(blue[2] - blue[0] > clear[2] - clear[0] + 20);
 }
+
+#[test]
+fn light_that_a_thin_sheet_leads_along_keeps_the_colour_of_water() {
+    let picture = draw(|[x, _, _]| 23.3 - x, &[], &Style3 { camera: None, ..style() });
+    let pixels = (0..picture.height).flat_map(|y| (0..picture.width).map(move |x| (x, y)));
+    for (x, y) in pixels {
+        let [_, green, blue] = picture.pixel(x, y).map(f64::from);
+        assert!(green > 0.65 * blue, "{:?} at {x}, {y}", picture.pixel(x, y));
+    }
+}
+
+#[test]
+fn a_film_of_water_darkens_what_it_wets() {
+    let block = [Shape::box_between([-0.5, 0.25, 1.0], [0.5, 0.75, 2.0]).unwrap()];
+    let above = Camera { from: [0.0, 3.0, 4.0], to: [0.0, 0.75, 1.5], ..CAMERA };
+    let top = |height: f32| {
+        let style = Style3 { camera: Some(above), ..style() };
+        draw(|[_, y, _]| y - height, &block, &style).pixel(60, 50).map(i32::from)
+    };
+    let (dry, wet) = (top(4.0), top(12.4));
+    assert!((0..3).all(|c| wet[c] < dry[c] - 4) && wet[2] < dry[2] - 15, "{wet:?} for {dry:?}");
+}

@@ -29,6 +29,7 @@ mod document;
 pub mod gallery;
 mod motion;
 mod problem;
+mod reference;
 mod scene;
 mod schema;
 mod setup;
@@ -38,6 +39,7 @@ mod suggest;
 pub use content::{Interpolation, Show};
 pub use motion::{Motion, Pose};
 pub use problem::{SceneError, SceneProblem, SceneWarning};
+pub use reference::reference;
 pub use scene::Scene;
 pub use schema::schema;
 pub use setup::{

@@ -70,7 +70,9 @@ impl Diagnostic for SceneError {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         match self {
             Self::Read { source, .. } => Some(Box::new(match source.kind() {
-                ErrorKind::InvalidData => "this is not a text file; scenes are TOML: `meniscus scenes dam-break` prints one",
+                ErrorKind::InvalidData => {
+                    "this is not a text file; scenes are TOML: `meniscus scenes dam-break` prints one"
+                }
                 ErrorKind::IsADirectory => "this is a folder; give the scene file in it",
                 _ => "check the path; `meniscus scenes` lists the built-in scenes",
             })),

@@ -325,11 +325,21 @@ fn liquids_have_the_density_that_is_given_or_that_of_water() {
 
 #[test]
 fn the_schema_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/scene.schema.json");
-    let schema = format!("{:#}\n", meniscus_scene::schema());
+    assert_up_to_date("schema/scene.schema.json", &format!("{:#}\n", meniscus_scene::schema()));
+}
+
+#[test]
+fn the_reference_is_up_to_date() {
+    assert_up_to_date("../../docs/scenes.md", &meniscus_scene::reference());
+}
+
+/// Compares a file of the repository with the text that it is generated as.
+#[track_caller]
+fn assert_up_to_date(path: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(&path, &schema).expect("the schema is written");
+        std::fs::write(&path, text).expect("the file is written");
     }
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(stored == schema, "run UPDATE_SCHEMA=1 cargo test -p meniscus-scene to write {}", path.display());
+    assert!(stored == text, "run UPDATE_SCHEMA=1 cargo test -p meniscus-scene to write {}", path.display());
 }

@@ -1,9 +1,11 @@
 //! What a scene will take.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use meniscus_scene::Scene;
 
+use crate::pictures::{Draw, draw_2d, draw_3d};
 use crate::simulation::{Simulation, SimulationError};
 
 /// What a scene will take, roughly.
@@ -19,6 +21,8 @@ pub struct Estimate {
     pub disk: f64,
     /// The time of the run with the threads at hand, in s.
     pub seconds: f64,
+    /// The time of drawing all frames, in s.
+    pub drawing: f64,
 }
 
 /// Bytes a particle that a simulation holds at its peak, fields and solver included: measured with
@@ -31,56 +35,107 @@ const CACHE_PER_PARTICLE: f64 = 9.5;
 /// Bytes a particle of a checkpoint: measured.
 const CHECKPOINT_PER_PARTICLE: f64 = 58.0;
 
-/// Estimates what a scene will take, from a pilot at a low resolution: at most a few seconds.
+/// Estimates what a scene will take, from pilots that take at most a few seconds.
 ///
 /// # Errors
-/// If the pilot fails.
+/// If a pilot fails.
 pub fn estimate(scene: &Scene) -> Result<Estimate, SimulationError> {
     match scene.dimension() {
-        2 => estimate_in::<2>(scene, 48),
-        _ => estimate_in::<3>(scene, 24),
+        2 => estimate_in::<2>(scene, 48, draw_2d),
+        _ => estimate_in::<3>(scene, 24, draw_3d),
     }
 }
 
-fn estimate_in<const D: usize>(scene: &Scene, pilot_cells: u64) -> Result<Estimate, SimulationError> {
+/// A coarse pilot tells how many particles and substeps there will be, a fine one what a substep takes.
+fn estimate_in<const D: usize>(
+    scene: &Scene,
+    coarse_cells: u64,
+    draw: Draw<D>,
+) -> Result<Estimate, SimulationError> {
     let setup = scene.setup::<D>();
     let cells = scene.content().domain.cells;
-    let pilot_cells = pilot_cells.min(cells);
-    let overrides = [format!("domain.cells={pilot_cells}")];
-    let name = format!("{}.toml", scene.name());
-    // What is valid is valid at a lower resolution too, but for what the check of sizes says.
-    let pilot_scene = Scene::parse(&name, scene.source_text(), scene.folder(), &overrides);
-    let pilot_scene = pilot_scene.as_ref().unwrap_or(scene);
-    let pilot = pilot::<D>(pilot_scene)?;
+    let coarse_scene = with_cells(scene, coarse_cells.min(cells));
+    let coarse = coarse_pilot::<D>(&coarse_scene)?;
+    let finer = cells as f64 / coarse_scene.content().domain.cells as f64;
+    let particles = coarse.particles * finer.powi(D as i32);
+    // Substeps are as many times shorter as cells are smaller.
+    let substeps = (coarse.substeps_per_frame * finer).min(f64::from(setup.time.max_substeps));
 
-    let finer = cells as f64 / pilot_scene.content().domain.cells as f64;
-    let particles = pilot.particles * finer.powi(D as i32);
+    let fits = (MOST_PILOT_PARTICLES / particles).powf(1.0 / D as f64).min(1.0);
+    let fine = fine_pilot::<D>(&with_cells(scene, ((cells as f64 * fits) as u64).max(1)), draw)?;
     let frames = f64::from(setup.time.frames);
     Ok(Estimate {
         cells: setup.grid.cells.to_vec(),
         particles,
         memory: 10e6 + MEMORY_PER_PARTICLE * particles,
         disk: particles * (frames * CACHE_PER_PARTICLE + 2.0 * CHECKPOINT_PER_PARTICLE),
-        // Substeps are as many times shorter as cells are smaller.
-        seconds: frames * pilot.seconds_per_frame * finer.powi(D as i32 + 1),
+        seconds: frames * substeps * fine.seconds_per_particle * particles,
+        drawing: (frames + 1.0) * fine.seconds_per_picture,
     })
 }
 
-struct Pilot {
-    particles: f64,
-    seconds_per_frame: f64,
+/// The same scene at another resolution. What is valid is valid at a lower one too, but for what the check of
+/// sizes says.
+fn with_cells(scene: &Scene, cells: u64) -> Cow<'_, Scene> {
+    let overrides = [format!("domain.cells={cells}")];
+    let name = format!("{}.toml", scene.name());
+    match Scene::parse(&name, scene.source_text(), scene.folder(), &overrides) {
+        Ok(scene) => Cow::Owned(scene),
+        Err(_) => Cow::Borrowed(scene),
+    }
 }
 
-fn pilot<const D: usize>(scene: &Scene) -> Result<Pilot, SimulationError> {
-    const PATIENCE: f64 = 3.0;
+struct CoarsePilot {
+    particles: f64,
+    substeps_per_frame: f64,
+}
+
+/// Runs as much of the scene as there is patience for.
+fn coarse_pilot<const D: usize>(scene: &Scene) -> Result<CoarsePilot, SimulationError> {
+    const PATIENCE: f64 = 2.0;
     let mut simulation = Simulation::<D>::new(scene);
     let started = Instant::now();
-    let mut particles = simulation.state().particles.len();
+    let (mut particles, mut substeps) = (simulation.state().particles.len(), 0);
     while simulation.frames_done() < scene.content().time.frames && started.elapsed().as_secs_f64() < PATIENCE
     {
-        simulation.advance_frame()?;
+        substeps += simulation.advance_frame()?.len();
         particles = particles.max(simulation.state().particles.len());
     }
     let frames = f64::from(simulation.frames_done().max(1));
-    Ok(Pilot { particles: particles as f64, seconds_per_frame: started.elapsed().as_secs_f64() / frames })
+    Ok(CoarsePilot { particles: particles as f64, substeps_per_frame: substeps as f64 / frames })
+}
+
+/// The particles of the fine pilot: enough that a step is all work, few enough that it takes a moment.
+const MOST_PILOT_PARTICLES: f64 = 250e3;
+
+struct FinePilot {
+    seconds_per_particle: f64,
+    seconds_per_picture: f64,
+}
+
+/// Takes a few substeps, and draws a small picture of what they made.
+fn fine_pilot<const D: usize>(scene: &Scene, draw: Draw<D>) -> Result<FinePilot, SimulationError> {
+    const SUBSTEPS: u32 = 4;
+    const SMALLER: u32 = 4;
+    let mut simulation = Simulation::<D>::new(scene);
+    // The first takes memory that the others use again.
+    simulation.advance_substep()?;
+    let started = Instant::now();
+    for _ in 0..SUBSTEPS {
+        simulation.advance_substep()?;
+    }
+    let seconds = started.elapsed().as_secs_f64() / f64::from(SUBSTEPS);
+    let particles = simulation.state().particles.len().max(1) as f64;
+
+    let setup = scene.setup::<D>();
+    let mut settings = setup.render;
+    settings.width = (settings.width / SMALLER).max(16);
+    settings.height = (settings.height / SMALLER).max(16);
+    let pixels = |width: u32, height: u32| f64::from(width) * f64::from(height);
+    let share = pixels(setup.render.width, setup.render.height) / pixels(settings.width, settings.height);
+    let frame = simulation.frame();
+    let started = Instant::now();
+    draw(&frame, &setup, &settings, 1.0);
+    let seconds_per_picture = started.elapsed().as_secs_f64() * share;
+    Ok(FinePilot { seconds_per_particle: seconds / particles, seconds_per_picture })
 }

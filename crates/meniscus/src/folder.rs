@@ -5,9 +5,10 @@ use std::hash::Hasher;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use meniscus_io::{WriteError, write_atomically};
+use meniscus_io::{WriteError, verify_frame, write_atomically};
 use meniscus_scene::{Scene, SceneError};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Why the folder of a run cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -70,13 +71,15 @@ pub enum FolderError {
     },
     /// The run in the folder is of another scene.
     #[error(
-        "{} holds a run of another scene, or this scene was changed since; continue with the scene as it was \
-         (manifest.json holds it), write elsewhere with -o DIR, or begin anew with --overwrite",
+        "{} holds a run of another scene, or this scene was changed since: {difference}; continue with the scene as \
+         it was (manifest.json holds it), write elsewhere with -o DIR, or begin anew with --overwrite",
         folder.display()
     )]
     OtherScene {
         /// The folder.
         folder: PathBuf,
+        /// What differs.
+        difference: String,
     },
     /// There are no frames in it.
     #[error("{} has no frames yet; run the scene first", folder.display())]
@@ -215,12 +218,11 @@ impl Folder {
     }
 
     /// The numbers (frames, substeps of the next) of the checkpoint to continue from: the latest that all
-    /// frames up to it are there for. Later ones are removed, so that what is missing is computed again.
-    pub(crate) fn checkpoint_to_continue(&self) -> Result<Option<(u32, u32)>, FolderError> {
-        let mut frames = self.numbers(&self.root.join("frames"), "frame")?;
-        frames.sort_unstable();
-        let complete =
-            frames.iter().zip(0..).take_while(|&(&(frame, _), expected)| frame == expected).count();
+    /// frames up to it are there for, and whole. Later ones are removed, so that what is missing or damaged is
+    /// computed again.
+    pub(crate) fn checkpoint_to_continue<const D: usize>(&self) -> Result<Option<(u32, u32)>, FolderError> {
+        let is_whole = |&frame: &u32| verify_frame::<D>(self.frame(frame)).is_ok();
+        let complete = (0..).take_while(is_whole).count();
         let (usable, beyond): (Vec<_>, Vec<_>) = self
             .numbers(&self.checkpoints(), "checkpoint")?
             .into_iter()
@@ -375,10 +377,11 @@ pub(crate) fn open_to_resume(
     };
     let lock = folder.lock()?;
     if manifest.hash != hash_of(scene) {
-        return Err(FolderError::OtherScene { folder: folder.root.clone() });
+        let difference = difference(&manifest, scene);
+        return Err(FolderError::OtherScene { folder: folder.root.clone(), difference });
     }
-    // The number of frames and how they are drawn may change.
-    manifest.frames = scene.content().time.frames;
+    // The number of frames and how they are drawn may change; frames that are done stay.
+    manifest.frames = scene.content().time.frames.max(manifest.frames_done);
     manifest.scene_text = scene.source_text().into();
     manifest.scene_folder = absolute(scene.folder());
     folder.write_manifest(&manifest)?;
@@ -410,15 +413,56 @@ fn read_manifest(root: &Path) -> Result<Option<Manifest>, FolderError> {
         .map_err(|error| FolderError::BadManifest { path, problem: error.to_string() })
 }
 
-/// A hash of the scene's name and of all that bears on the simulation, mesh files included: not how many frames
-/// there are, nor what is written and drawn.
-fn hash_of(scene: &Scene) -> String {
+/// All that bears on the simulation: not how many frames there are, nor what is written and drawn.
+fn relevant_content(scene: &Scene) -> Value {
     let mut content = scene.content().clone();
     content.time.frames = 0;
     content.output = Default::default();
     content.render = Default::default();
     content.description = None;
-    let value = serde_json::to_value((scene.name(), &content)).expect("a scene is plain data");
+    serde_json::to_value(&content).expect("a scene is plain data")
+}
+
+/// The first thing by which a scene differs from the one that was run.
+fn difference(manifest: &Manifest, scene: &Scene) -> String {
+    if manifest.scene != scene.name() {
+        return format!("it was `{}`, this is `{}`", manifest.scene, scene.name());
+    }
+    let name = format!("{}.toml", manifest.scene);
+    let Ok(before) = Scene::parse(&name, &manifest.scene_text, &manifest.scene_folder, &[]) else {
+        return "the scene of the run cannot be read any more".into();
+    };
+    first_difference("", &relevant_content(&before), &relevant_content(scene))
+        .unwrap_or_else(|| "a mesh file has changed".into())
+}
+
+fn first_difference(path: &str, before: &Value, after: &Value) -> Option<String> {
+    let join = |key: &str| if path.is_empty() { key.into() } else { format!("{path}.{key}") };
+    match (before, after) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
+            let of = |map: &serde_json::Map<String, Value>, key| map.get(key).cloned().unwrap_or_default();
+            keys.into_iter().find_map(|key| first_difference(&join(key), &of(a, key), &of(b, key)))
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() && is_list_of_tables(a) => {
+            let entries = a.iter().zip(b).enumerate();
+            entries.into_iter().find_map(|(k, (a, b))| first_difference(&format!("{path}[{k}]"), a, b))
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() != b.len() && is_list_of_tables(a) => {
+            Some(format!("`{path}` had {} entries, it has {}", a.len(), b.len()))
+        }
+        _ => (before != after).then(|| format!("`{path}` was {before}, it is {after}")),
+    }
+}
+
+/// Whether a list is one of tables, and not a vector.
+fn is_list_of_tables(list: &[Value]) -> bool {
+    list.first().is_none_or(Value::is_object)
+}
+
+/// A hash of the scene's name and of all that bears on the simulation, mesh files included.
+fn hash_of(scene: &Scene) -> String {
+    let value = serde_json::to_value((scene.name(), relevant_content(scene))).expect("a scene is plain data");
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     hash.write(value.to_string().as_bytes());
     hash_meshes(&value, scene.folder(), &mut hash);
@@ -427,13 +471,13 @@ fn hash_of(scene: &Scene) -> String {
 
 /// Adds the mesh files that a part of a scene names. The scene has been read with them; one that is gone since
 /// is as good as changed.
-fn hash_meshes(part: &serde_json::Value, folder: &Path, hash: &mut Fnv) {
-    if let Some(file) = part.pointer("/mesh/file").and_then(serde_json::Value::as_str) {
+fn hash_meshes(part: &Value, folder: &Path, hash: &mut Fnv) {
+    if let Some(file) = part.pointer("/mesh/file").and_then(Value::as_str) {
         hash.write(&fs::read(folder.join(file)).unwrap_or_default());
     }
     match part {
-        serde_json::Value::Object(map) => map.values().for_each(|part| hash_meshes(part, folder, hash)),
-        serde_json::Value::Array(list) => list.iter().for_each(|part| hash_meshes(part, folder, hash)),
+        Value::Object(map) => map.values().for_each(|part| hash_meshes(part, folder, hash)),
+        Value::Array(list) => list.iter().for_each(|part| hash_meshes(part, folder, hash)),
         _ => {}
     }
 }

@@ -14,8 +14,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Simulation::advance_substep`] goes in smaller steps, [`Simulation::state`] gives the fields and the
-//! particles, and [`Simulation::set_motion`] moves a solid as you like:
+//! [`Simulation::advance_substep`] goes in smaller steps; [`Simulation::state`] gives the fields, in cells of the
+//! [`grid`](Simulation::grid), and the particles (`state().particles.position[k]`, which `grid().point` makes metres);
+//! and [`Simulation::set_motion`] moves a solid as you like:
 //!
 //! ```
 //! use meniscus::core::shape::RigidTransform;
@@ -59,6 +60,6 @@ pub use meniscus_io::Frame;
 pub use meniscus_liquid as liquid;
 pub use meniscus_scene::{Scene, SceneError, gallery, schema};
 pub use pictures::{PictureOptions, Pictures, PicturesError, draw};
-pub use run::{Event, Outcome, RunError, RunOptions, run};
+pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};
 pub use simulation::{Checkpoint, MotionFn, Simulation, SimulationError};
 pub use stats::{CellCounts, ProbeValue, SolveStats, Stats};

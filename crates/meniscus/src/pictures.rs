@@ -88,7 +88,7 @@ fn draw_in<const D: usize>(
     setup: &Setup<D>,
     options: &PictureOptions,
     progress: &mut dyn FnMut(usize, usize),
-    draw: fn(&Frame<D>, &Setup<D>, &RenderSettings, f64) -> Picture,
+    draw: Draw<D>,
 ) -> Result<Pictures, PicturesError> {
     let frames = chosen_frames(folder, options.frame)?;
     let mut settings = setup.render;
@@ -177,7 +177,15 @@ fn fastest_speed(folder: &Folder) -> f64 {
     if fastest > 0.0 { fastest } else { 1.0 }
 }
 
-fn draw_2d(frame: &Frame<2>, setup: &Setup<2>, settings: &RenderSettings, fastest: f64) -> Picture {
+/// Draws a frame; the last argument is the greatest speed of the run.
+pub(crate) type Draw<const D: usize> = fn(&Frame<D>, &Setup<D>, &RenderSettings, f64) -> Picture;
+
+pub(crate) fn draw_2d(
+    frame: &Frame<2>,
+    setup: &Setup<2>,
+    settings: &RenderSettings,
+    fastest: f64,
+) -> Picture {
     let solids = posed_solids(setup, &frame.solids);
     let style = Style2 {
         width: settings.width as usize,
@@ -193,7 +201,12 @@ fn draw_2d(frame: &Frame<2>, setup: &Setup<2>, settings: &RenderSettings, fastes
     render_2d(&view(frame, setup, &solids), &style)
 }
 
-fn draw_3d(frame: &Frame<3>, setup: &Setup<3>, settings: &RenderSettings, _fastest: f64) -> Picture {
+pub(crate) fn draw_3d(
+    frame: &Frame<3>,
+    setup: &Setup<3>,
+    settings: &RenderSettings,
+    _fastest: f64,
+) -> Picture {
     let solids = posed_solids(setup, &frame.solids);
     let camera = settings.camera.map(|c| Camera { from: c.from, to: c.to, fov_degrees: c.fov_degrees });
     let style = Style3 {

@@ -47,15 +47,25 @@ pub enum Event<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
     /// All frames are there.
-    Done {
-        /// The largest drift of the liquid's volume.
-        max_drift: f64,
-    },
+    Done(Summary),
     /// It was asked to stop; a checkpoint is written.
     Interrupted {
         /// Frames that are complete.
         frames_done: u32,
     },
+}
+
+/// What a whole run comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// The frames that are there, the one at the start not counted.
+    pub frames: u32,
+    /// The largest drift of the liquid's volume, as a part of it.
+    pub max_drift: f64,
+    /// The volume that sources added, in m³ (2D: m²).
+    pub poured: f64,
+    /// The volume that sinks took or that left through open sides.
+    pub drained: f64,
 }
 
 /// Why a run ended early.
@@ -76,8 +86,8 @@ pub enum RunError {
     Cache(#[from] CacheError),
     /// The volume drifted too far.
     #[error(
-        "the liquid's volume is off by {:.3} % in frame {frame}, more than the {:.3} % that --max-drift allows",
-        100.0 * drift, 100.0 * limit
+        "the liquid's volume is off by {:.3} % in frame {frame}, more than the {} % that --max-drift allows",
+        100.0 * drift, (100.0 * limit * 1e9).round() / 1e9
     )]
     Drift {
         /// The frame.
@@ -117,6 +127,8 @@ fn run_in<const D: usize>(
     let (mut manifest, _lock) = if options.resume {
         folder::open_to_resume(&folder, scene)?
     } else {
+        // Before a folder is made for it.
+        Simulation::<D>::new(scene).anything_to_simulate()?;
         folder::begin(&folder, scene, options.overwrite)?
     };
     let setup = scene.setup::<D>();
@@ -130,17 +142,17 @@ fn run_in<const D: usize>(
             simulation
         }
     };
-    let drift = Cell::new(Drift::default());
+    let tally = Cell::new(Tally::default());
     let mut stats_log = JsonLines::resume(folder.stats(), |line| {
         let kept = is_before(line, position);
         if kept {
-            drift.set(drift.get().or(Drift::of_line(line)));
+            tally.set(tally.get().plus(Tally::of_line(line)));
         }
         kept
     })?;
     JsonLines::resume(folder.events(), |line| is_before(line, position))?;
-    let mut drift = drift.get();
-    drift.check(options.max_drift)?;
+    let mut tally = tally.get();
+    tally.check(options.max_drift)?;
     if options.resume {
         let _ = observe(Event::Resumed { frames_done: position.0 });
     }
@@ -149,7 +161,7 @@ fn run_in<const D: usize>(
     while simulation.frames_done() < frames {
         let stats = simulation.advance_substep()?;
         stats_log.append(&stats)?;
-        drift = drift.or(Drift { frame: stats.frame, drift: stats.drift() });
+        tally = tally.plus(Tally::of(&stats));
         let ended = simulation.frames_done() == stats.frame;
         if ended {
             let bytes = write_frame(folder.frame(stats.frame), &simulation.frame())?;
@@ -168,12 +180,12 @@ fn run_in<const D: usize>(
         } else if observe(Event::Substep(&stats)).is_break() {
             return interrupted(&folder, &manifest, &simulation);
         }
-        if let Err(error) = drift.check(options.max_drift) {
+        if let Err(error) = tally.check(options.max_drift) {
             save(&folder, &manifest, &simulation)?;
             return Err(error);
         }
     }
-    Ok(Outcome::Done { max_drift: drift.drift.abs() })
+    Ok(Outcome::Done(tally.summary(simulation.frames_done())))
 }
 
 fn interrupted<const D: usize>(
@@ -202,7 +214,7 @@ fn latest_checkpoint<const D: usize>(
     folder: &Folder,
     manifest: &Manifest,
 ) -> Result<Option<Checkpoint<D>>, RunError> {
-    let Some((frames, substeps)) = folder.checkpoint_to_continue()? else { return Ok(None) };
+    let Some((frames, substeps)) = folder.checkpoint_to_continue::<D>()? else { return Ok(None) };
     let path = folder.checkpoint(frames, substeps);
     let (hash, checkpoint): (String, Checkpoint<D>) = read_checkpoint(&path)?;
     let problem = if hash != manifest.hash {
@@ -216,34 +228,48 @@ fn latest_checkpoint<const D: usize>(
     Err(FolderError::Foreign { path, problem: problem.into(), fix }.into())
 }
 
-/// The largest drift of the liquid's volume so far.
+/// What the substeps so far come to.
 #[derive(Clone, Copy, Default)]
-struct Drift {
-    frame: u32,
+struct Tally {
+    /// The largest drift of the liquid's volume, and its frame.
     drift: f64,
+    frame: u32,
+    poured: f64,
+    drained: f64,
 }
 
-impl Drift {
+impl Tally {
+    fn of(stats: &Stats) -> Self {
+        let Stats { frame, poured_volume: poured, drained_volume: drained, .. } = *stats;
+        Self { drift: stats.drift(), frame, poured, drained }
+    }
+
     /// From a line of `stats.jsonl`.
     fn of_line(line: &serde_json::Value) -> Self {
         let number = |key: &str| line.get(key).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
         let drift = stats::drift(number("liquid_volume"), number("liquid_volume_target"));
-        Self { frame: number("frame") as u32, drift }
+        let (poured, drained) = (number("poured_volume"), number("drained_volume"));
+        Self { drift, frame: number("frame") as u32, poured, drained }
     }
 
-    /// The larger of two; the first of equals. No number is larger than any.
-    fn or(self, other: Self) -> Self {
-        if other.drift.abs().total_cmp(&self.drift.abs()).is_gt() { other } else { self }
+    /// Both together, with the larger drift, the first of equals. No number is larger than any.
+    fn plus(self, other: Self) -> Self {
+        let worse = if other.drift.abs().total_cmp(&self.drift.abs()).is_gt() { other } else { self };
+        Self { poured: self.poured + other.poured, drained: self.drained + other.drained, ..worse }
     }
 
     fn check(self, limit: Option<f64>) -> Result<(), RunError> {
-        let Self { frame, drift } = self;
+        let Self { frame, drift, .. } = self;
         match limit {
             Some(limit) if drift.is_nan() || drift.abs() > limit => {
                 Err(RunError::Drift { frame, drift, limit })
             }
             _ => Ok(()),
         }
+    }
+
+    fn summary(self, frames: u32) -> Summary {
+        Summary { frames, max_drift: self.drift.abs(), poured: self.poured, drained: self.drained }
     }
 }
 

@@ -33,6 +33,12 @@ pub enum SimulationError {
         /// Why.
         source: ProjectionError,
     },
+    /// There is no liquid and never will be.
+    #[error(
+        "there is nothing to simulate: no liquid is left outside the solids and inside the domain, and no source pours \
+         any; move the liquid or the solids"
+    )]
+    NoLiquid,
     /// A name that no solid of the scene has.
     #[error("the scene has no solid named \"{name}\"; it has {}", known.join(", "))]
     NoSuchSolid {
@@ -179,6 +185,7 @@ impl<const D: usize> Simulation<D> {
     /// If the pressure cannot be solved for.
     pub fn advance_substep(&mut self) -> Result<Stats, SimulationError> {
         let started = std::time::Instant::now();
+        self.anything_to_simulate()?;
         let frame = self.frames_done + 1;
         let (dt, last, mut warnings) = self.next_time_step();
         let time = self.state.time;
@@ -194,6 +201,13 @@ impl<const D: usize> Simulation<D> {
         }
         warnings.extend(step_warnings(&info));
         Ok(self.stats(frame, substep, dt, &info, warnings, started.elapsed().as_secs_f64()))
+    }
+
+    /// Whether there is liquid or will be.
+    pub(crate) fn anything_to_simulate(&self) -> Result<(), SimulationError> {
+        let never =
+            self.state.substep == 0 && self.state.particles.is_empty() && self.setup.sources.is_empty();
+        if never { Err(SimulationError::NoLiquid) } else { Ok(()) }
     }
 
     /// The next time step, and whether it ends the frame.

@@ -7,7 +7,7 @@ pub mod run;
 pub mod scenes;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use meniscus::{ExportError, FolderError, PicturesError, RunError, Scene};
+use meniscus::{ExportError, FolderError, PicturesError, RunError, Scene, SimulationError};
 
 use crate::cli::{Failure, SceneArgs};
 
@@ -20,6 +20,11 @@ fn open_scene(args: &SceneArgs) -> Result<Scene, Failure> {
         let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{report:?}"));
     }
     Ok(scene)
+}
+
+/// A number of things, in words.
+fn count(n: usize, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }
 
 /// A bar that fills as files are done; nothing is shown when the output is not a terminal.
@@ -40,7 +45,15 @@ fn folder_failure(error: FolderError) -> Failure {
 fn run_failure(error: RunError) -> Failure {
     match error {
         RunError::Folder(error) => folder_failure(error),
+        RunError::Simulation(error) => simulation_failure(error),
         RunError::Cache(_) => Failure::bad_input(error),
+        _ => Failure::failed(error),
+    }
+}
+
+fn simulation_failure(error: SimulationError) -> Failure {
+    match error {
+        SimulationError::NoLiquid => Failure::bad_input(error),
         _ => Failure::failed(error),
     }
 }

@@ -28,24 +28,24 @@ pub fn draw_folder(folder: &Path, options: &PictureOptions) -> Result<(), Failur
     } else if let Some(last) = pictures.stills.last() {
         print_line(&format!("{} pictures, the last is {}", pictures.stills.len(), last.display()));
     }
-    if let Some(gif) = &pictures.gif {
-        let speed = match pictures.speed {
-            speed if speed < 1.0 => format!(", in slow motion (time passes {:.0} times slower)", 1.0 / speed),
-            _ => String::new(),
-        };
-        print_line(&format!("animation: {}{speed}", gif.display()));
-        if !pictures.missing.is_empty() {
-            // ffmpeg would end the movie there.
-            let missing: Vec<String> = pictures.missing.iter().map(u32::to_string).collect();
-            print_line(&format!(
-                "no MP4: frames {} are missing; run again with --resume",
-                missing.join(", ")
-            ));
-        } else if let Some(path) = movie(&pictures, gif) {
-            print_line(&format!("movie: {}", path.display()));
-        } else {
-            print_line("no MP4: ffmpeg is not installed, or it failed");
-        }
+    let Some(gif) = &pictures.gif else { return Ok(()) };
+    print_line(&format!("animation: {}", gif.display()));
+    if !pictures.missing.is_empty() {
+        let missing: Vec<String> = pictures.missing.iter().map(u32::to_string).collect();
+        print_line(&format!(
+            "missing, and left out of it: {} {}; run again with --resume",
+            if missing.len() == 1 { "frame" } else { "frames" },
+            missing.join(", ")
+        ));
+        // ffmpeg would end the movie there.
+        print_line("no MP4 without them");
+    } else if let Some(path) = movie(&pictures, gif) {
+        print_line(&format!("movie: {}", path.display()));
+    } else {
+        print_line("no MP4: ffmpeg is not installed, or it failed");
+    }
+    if pictures.speed < 1.0 {
+        print_line(&format!("slow motion: time passes {:.0} times slower", 1.0 / pictures.speed));
     }
     Ok(())
 }

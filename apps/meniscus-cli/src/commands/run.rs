@@ -1,14 +1,15 @@
 //! `meniscus run`.
 
+use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use meniscus::{Event, Outcome, PictureOptions, RunOptions, Stats};
+use meniscus::{Event, Outcome, PictureOptions, RunOptions, Scene, Stats, Summary};
 
-use super::{open_scene, render, run_failure};
+use super::{count, open_scene, render, run_failure};
 use crate::cli::{Failure, RunArgs, print_line, use_threads};
 
 /// Simulates a scene into a folder.
@@ -40,17 +41,11 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     });
     line.end();
     match outcome {
-        Ok(Outcome::Done { max_drift }) => {
-            print_line(&format!(
-                "{} frames in {}; the liquid's volume was off by at most {:.3} %",
-                scene.content().time.frames,
-                folder.display(),
-                100.0 * max_drift
-            ));
-        }
+        Ok(Outcome::Done(summary)) => report(&summary, &scene, &folder),
         Ok(Outcome::Interrupted { frames_done }) => {
             print_line(&format!(
-                "interrupted after {frames_done} frames; a checkpoint is written, continue with --resume"
+                "interrupted after {}; a checkpoint is written, continue with --resume",
+                count(frames_done as usize, "frame")
             ));
             return Err(Failure::Interrupted);
         }
@@ -58,6 +53,29 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     running.store(false, Ordering::Relaxed);
     if args.render { render::draw_folder(&folder, &PictureOptions::default()) } else { Ok(()) }
+}
+
+/// A drift of the volume beyond which a run is of no use.
+const GROSS_DRIFT: f64 = 0.05;
+
+fn report(summary: &Summary, scene: &Scene, folder: &Path) {
+    let Summary { frames, max_drift, poured, drained } = *summary;
+    let unit = if scene.dimension() == 3 { "m³" } else { "m²" };
+    let mut line = format!("{} in {}", count(frames as usize, "frame"), folder.display());
+    if frames > scene.content().time.frames {
+        line += " (more than asked for, kept)";
+    }
+    line += &format!("; the liquid's volume was off by at most {:.3} %", 100.0 * max_drift);
+    for (volume, what) in [(poured, "poured in"), (drained, "drained or left")] {
+        if volume > 0.0 {
+            line += &format!("; {volume:.4} {unit} {what}");
+        }
+    }
+    print_line(&line);
+    if max_drift > GROSS_DRIFT {
+        let advice = "do not trust this run: raise time.max_substeps or domain.cells, and see stats.jsonl";
+        let _ = writeln!(std::io::stderr(), "warning: the liquid's volume was off by far too much; {advice}");
+    }
 }
 
 /// The live line: frame, substeps, iterations, drift, ETA. Nothing is shown when the output is not a terminal.
@@ -105,7 +123,7 @@ impl ProgressLine {
 
     fn tell(&self, line: &str) {
         self.bar.suspend(|| {
-            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{line}\n"));
+            let _ = writeln!(std::io::stderr(), "{line}");
         });
     }
 

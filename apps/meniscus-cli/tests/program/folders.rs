@@ -12,9 +12,11 @@ fn a_folder_with_a_run_is_not_touched_unless_asked() {
     let before = Results::of(&sandbox.path("out"));
     sandbox.ends(2, &["run", "dam.toml", "-o", "out"]).says(&["out holds a run", "--resume", "--overwrite"]);
     sandbox.ends(2, &["run", "dam.toml", "-o", "out", "--resume", "--overwrite"]);
-    sandbox.ends(2, &["run", "dam.toml", "-o", "out", "--resume", "--cells", "24"]).says(&["another scene"]);
+    let changed = ["run", "dam.toml", "-o", "out", "--resume", "--cells", "24"];
+    sandbox.ends(2, &changed).says(&["another scene", "`domain.cells` was 32, it is 24"]);
     sandbox.write("other.toml", DAM);
-    sandbox.ends(2, &["run", "other.toml", "-o", "out", "--resume"]).says(&["another scene"]);
+    let other = ["run", "other.toml", "-o", "out", "--resume"];
+    sandbox.ends(2, &other).says(&["another scene", "it was `dam`, this is `other`"]);
     before.assert_same(&Results::of(&sandbox.path("out")));
 
     sandbox.ends(0, &["render", "out", "--size", "64x64"]);
@@ -46,6 +48,21 @@ fn a_finished_run_is_left_as_it_is_and_can_be_made_longer() {
     assert_eq!(manifest(&sandbox.path("parts"))["frames"], 6);
     assert_eq!(manifest(&sandbox.path("parts"))["frames_done"], 6);
     expected.assert_same(&Results::of(&sandbox.path("parts")));
+
+    let fewer = sandbox.ends(0, &["run", "dam.toml", "-o", "parts", "--frames", "2", "--resume"]);
+    assert!(fewer.stdout.contains("6 frames in parts (more than asked for, kept)"), "{}", fewer.stdout);
+    assert_eq!(manifest(&sandbox.path("parts"))["frames"], 6);
+}
+
+#[test]
+fn a_scene_whose_solids_take_all_the_liquid_is_refused() {
+    let sandbox = Sandbox::new();
+    let solid = "\n[[solid]]\nshape = { box = { from = [0, 0], to = [1, 1] } }\n";
+    sandbox.write("full.toml", &format!("{DAM}{solid}"));
+    for command in [&["run", "full.toml", "-o", "out"][..], &["check", "full.toml"]] {
+        sandbox.ends(2, command).says(&["nothing to simulate"]);
+    }
+    assert!(!sandbox.path("out").exists());
 }
 
 #[test]

@@ -65,7 +65,8 @@ fn pictures_in_two_and_three_dimensions() {
 fn scene_of_mesh(sandbox: &Sandbox, file: &str) -> [&'static str; 2] {
     let start = DAM_3D.split("[[solid]]").next().expect("a start");
     let text = format!("{start}[[solid]]\nname = \"ice\"\nshape = {{ mesh = {{ file = \"{file}\" }} }}\n");
-    sandbox.write("ice.toml", &text.replace("[0.0, 0.0, 0.0]", "[0.0, 0.0, 0.9]"));
+    // Liquid that stands out of the ice.
+    sandbox.write("ice.toml", &text.replace("[0.4, 0.6, 1.0]", "[0.4, 0.9, 1.0]"));
     ["check", "ice.toml"]
 }
 

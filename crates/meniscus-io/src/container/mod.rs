@@ -65,9 +65,7 @@ impl Kind {
             Self::Checkpoint => {
                 "delete it and run again with --resume, which continues from the checkpoint before it"
             }
-            Self::Frame2 | Self::Frame3 => {
-                "delete it and the checkpoints from its frame on, and run again with --resume"
-            }
+            Self::Frame2 | Self::Frame3 => "run again with --resume, which computes it again",
         }
     }
 }
@@ -133,7 +131,21 @@ pub(crate) fn read_kind(path: &Path) -> Result<Kind, CacheError> {
     Ok(Header::read(&mut file, path)?.kind)
 }
 
+/// Whether a file is whole and of a kind, by its length and checksum.
+pub(crate) fn verify(path: &Path, kind: Kind) -> Result<(), CacheError> {
+    read_body(path, kind).map(|_| ())
+}
+
 fn read_payload(path: &Path, kind: Kind) -> Result<Vec<u8>, CacheError> {
+    let (header, body) = read_body(path, kind)?;
+    decompress(&body, header.payload_len).map_err(|error| CacheError::Damaged {
+        path: path.into(),
+        problem: error.to_string(),
+        fix: kind.fix(),
+    })
+}
+
+fn read_body(path: &Path, kind: Kind) -> Result<(Header, Vec<u8>), CacheError> {
     let io_error = |source| CacheError::Io { path: path.into(), source };
     let damaged = |problem| CacheError::Damaged { path: path.into(), problem, fix: kind.fix() };
     let mut file = File::open(path).map_err(io_error)?;
@@ -152,7 +164,7 @@ fn read_payload(path: &Path, kind: Kind) -> Result<Vec<u8>, CacheError> {
     if xxh64(&body) != header.checksum {
         return Err(damaged("its checksum is wrong, some bytes have changed".into()));
     }
-    decompress(&body, header.payload_len).map_err(|error| damaged(error.to_string()))
+    Ok((header, body))
 }
 
 fn decompress(body: &[u8], payload_len: u64) -> io::Result<Vec<u8>> {

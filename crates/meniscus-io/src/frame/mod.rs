@@ -75,6 +75,11 @@ pub fn read_frame<const D: usize>(path: impl AsRef<Path>) -> Result<Frame<D>, Ca
     packed.unpack().map_err(|problem| CacheError::Content { path: path.into(), problem, fix: kind.fix() })
 }
 
+/// Whether a file is a whole frame, without unpacking it.
+pub fn verify_frame<const D: usize>(path: impl AsRef<Path>) -> Result<(), CacheError> {
+    container::verify(path.as_ref(), kind::<D>())
+}
+
 /// Whether a frame has 2 or 3 dimensions, from the start of its file.
 pub fn frame_dimension(path: impl AsRef<Path>) -> Result<usize, CacheError> {
     let path = path.as_ref();

@@ -1,5 +1,7 @@
 //! The key light on the floor: shadows, and the light that water gathers and colours.
 
+use std::f32::consts::FRAC_PI_2;
+
 use rayon::prelude::*;
 
 use super::light::{KEY_SOFTNESS, key_direction};
@@ -11,11 +13,15 @@ use crate::vec3::{Vec3, vec3};
 /// Texels along the longer side of the map, as a part of the picture's pixels along its longer side.
 const TEXELS: f32 = 0.33;
 
-/// Points of the lamp. Each casts a picture of its own; their sum has soft shadows without noise.
+/// Points of the lamp that a texel looks at. Each casts a picture of its own; their sum has soft shadows
+/// without noise.
 const LAMPS: usize = 9;
 
+/// The texels of a square of two by two look at different points; the blur makes one lamp of them.
+const LAMP_SETS: usize = 4;
+
 /// Interfaces that a ray from the lamp may pass.
-const MAX_INTERFACES: usize = 8;
+const MAX_INTERFACES: usize = 16;
 
 /// The light on the floor around the domain, as a part of that without anything in the way.
 pub(super) struct FloorLight {
@@ -51,12 +57,14 @@ impl FloorLight {
             })
             .collect();
 
-        let lamps: Vec<Vec3> = (0..LAMPS).map(lamp).collect();
+        let lamps: [Vec<Vec3>; LAMP_SETS] =
+            std::array::from_fn(|set| (0..LAMPS).map(|k| lamp(set, k)).collect());
         let rows: Vec<Vec<Deposit>> =
             (0..size[1]).into_par_iter().map(|row| map.row(scene, water, &lamps, row)).collect();
         for deposit in rows.iter().flatten() {
             map.add(deposit);
         }
+        map.blur();
         map.blur();
         map
     }
@@ -67,11 +75,11 @@ impl FloorLight {
         vec3(self.lower[0] + x, 0.0, self.lower[1] + z)
     }
 
-    fn row(&self, scene: &Scene, water: &Water, lamps: &[Vec3], row: usize) -> Vec<Deposit> {
-        let mut deposits = Vec::with_capacity(self.size[0] * lamps.len());
+    fn row(&self, scene: &Scene, water: &Water, lamps: &[Vec<Vec3>; LAMP_SETS], row: usize) -> Vec<Deposit> {
+        let mut deposits = Vec::with_capacity(self.size[0] * LAMPS);
         for column in 0..self.size[0] {
             let aim = self.centre(column, row);
-            for &lamp in lamps {
+            for &lamp in &lamps[column % 2 + 2 * (row % 2)] {
                 let height = scene.upper.y + 1.0;
                 let ray = Ray { origin: aim + lamp * (height / lamp.y), direction: -lamp };
                 deposits.extend(follow(scene, water, ray));
@@ -96,7 +104,8 @@ impl FloorLight {
         }
     }
 
-    /// A narrow binomial blur: it hides the lattice of rays where the water spreads them.
+    /// A narrow binomial blur: it hides the lattice of rays where the water spreads them, and evens out the sets
+    /// of lamps, since it lets nothing pass that alternates from texel to texel.
     fn blur(&mut self) {
         let [columns, rows] = self.size;
         for (stride, count, lines) in [(1, columns, rows), (columns, rows, columns)] {
@@ -142,12 +151,12 @@ struct Deposit {
     light: Vec3,
 }
 
-/// Directions to points spread evenly over the lamp's disc.
-fn lamp(k: usize) -> Vec3 {
+/// Directions to points spread evenly over the lamp's disc, those of every set and those of all.
+fn lamp(set: usize, k: usize) -> Vec3 {
     let key = key_direction();
     let [u, v] = frame_of(key);
-    let radius = KEY_SOFTNESS * ((k as f32 + 0.5) / LAMPS as f32).sqrt();
-    let (sin, cos) = (k as f32 * 2.399_963).sin_cos();
+    let radius = KEY_SOFTNESS * (((LAMP_SETS * k + set) as f32 + 0.5) / (LAMP_SETS * LAMPS) as f32).sqrt();
+    let (sin, cos) = (k as f32 * 2.399_963 + set as f32 * FRAC_PI_2).sin_cos();
     (key + u * (radius * cos) + v * (radius * sin)).normalized_or(UP)
 }
 

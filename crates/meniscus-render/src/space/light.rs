@@ -11,7 +11,7 @@ pub(super) fn key_direction() -> Vec3 {
 pub(super) const KEY: Vec3 = vec3(1.75, 1.66, 1.52);
 
 /// The sine of the key light's half-angle.
-pub(super) const KEY_SOFTNESS: f32 = 0.05;
+pub(super) const KEY_SOFTNESS: f32 = 0.08;
 
 /// Towards a weak light beside the camera, without shadows, for what the key light leaves dark.
 pub(super) const FILL_DIRECTION: Vec3 = vec3(0.60, 0.42, 0.68);

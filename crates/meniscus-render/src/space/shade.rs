@@ -8,8 +8,8 @@ use super::scene::{End, Medium, Scene, UP, leave};
 use super::water::Water;
 use crate::vec3::Vec3;
 
-/// Interfaces that a ray may pass.
-const MAX_DEPTH: usize = 7;
+/// Interfaces that a ray may meet: many, since a thin sheet of water leads light along like a fibre.
+const MAX_DEPTH: usize = 16;
 
 /// Light of less weight than this is not followed.
 const MIN_WEIGHT: f32 = 0.015;
@@ -57,7 +57,7 @@ impl Shader<'_> {
         match end {
             End::Sky if past.depth == 0 => backdrop(ray.direction),
             End::Sky => environment(ray.direction),
-            End::Floor { t } => self.water.veil(medium, t, self.floor(ray, t, past.length + t)),
+            End::Floor { t } => self.water.veil(medium, t, self.floor(ray, medium, t, past.length + t)),
             End::Solid { t, normal } => self.water.veil(medium, t, self.solid(ray, medium, t, normal)),
             End::Interface { t, normal, next } => {
                 let past = Past { depth: past.depth + 1, length: past.length + t, ..past };
@@ -85,19 +85,25 @@ impl Shader<'_> {
         if past.depth < MAX_DEPTH && weight > MIN_WEIGHT {
             return self.follow(&ray, medium, Past { weight, ..past });
         }
-        match medium {
-            Medium::Air => environment(ray.direction),
-            Medium::Water => self.water.deep(),
-            Medium::Glass => backdrop(ray.direction),
+        self.unhindered(&ray, medium, past.length)
+    }
+
+    /// What a ray would show if no surface and no solid were in its way.
+    fn unhindered(&self, ray: &Ray, medium: Medium, length: f32) -> Vec3 {
+        if ray.direction.y < 0.0 && ray.origin.y > 0.0 {
+            let t = -ray.origin.y / ray.direction.y;
+            self.floor(ray, medium, t, length + t)
+        } else {
+            environment(ray.direction)
         }
     }
 
-    fn floor(&self, ray: &Ray, t: f32, way: f32) -> Vec3 {
+    fn floor(&self, ray: &Ray, medium: Medium, t: f32, way: f32) -> Vec3 {
         let p = ray.at(t);
         let size = self.scene.size();
         let tile = size / TILES;
         let footprint = self.pixel_angle * way / (-ray.direction.y).max(0.05);
-        let albedo = floor_albedo(p.x / tile, p.z / tile, footprint / tile);
+        let albedo = seen_in(medium, floor_albedo(p.x / tile, p.z / tile, footprint / tile));
         let (light, depth) = self.floor_light.at(p.x, p.z);
         let key = light * (KEY * key_direction().y);
         let open = self.scene.opaque.openness(p, UP, 0.06 * size);
@@ -131,10 +137,18 @@ impl Shader<'_> {
             ambient *= self.water.transmittance(Medium::Water, 0.4 * self.water_above(p));
         }
         let fill = FILL * (normal.dot(FILL_DIRECTION).max(0.0) * open);
-        let matt = self.solid_colour * (key + ambient + fill);
+        let matt = seen_in(medium, self.solid_colour) * (key + ambient + fill);
         // A thin varnish, dry only.
         let gloss = 0.04 + 0.5 * (1.0 - (-normal.dot(ray.direction)).clamp(0.0, 1.0)).powi(5);
         let gloss = if medium == Medium::Water { 0.0 } else { 0.5 * gloss };
         matt.lerp(backdrop(reflect(ray.direction, normal)), gloss)
     }
+}
+
+/// A matt colour as it is when dry or wet. Of the light that it scatters into water, the surface of the water
+/// lets about a half out and sends the rest back to be scattered again (Lekner and Dorf 1988): wet things are
+/// darker and richer, and show where a film of water ends.
+fn seen_in(medium: Medium, colour: Vec3) -> Vec3 {
+    const OUT: f32 = 0.52;
+    if medium == Medium::Water { colour.map(|c| OUT * c / (1.0 - (1.0 - OUT) * c)) } else { colour }
 }

@@ -186,7 +186,10 @@ impl<const D: usize> Builder<'_, D> {
                 &root.at(kind).entry(index).at("start").place,
                 format!("the {kind} never starts"),
                 format!("starts at {start} s"),
-                format!("the simulation ends at {} s; start earlier or raise time.frames", (end * 1e4).round() / 1e4),
+                format!(
+                    "the simulation ends at {} s; start earlier or raise time.frames",
+                    (end * 1e4).round() / 1e4
+                ),
             );
         }
     }

@@ -41,7 +41,7 @@ pub struct Content {
     /// Obstacles and walls, resting or moving; any number of `[[solid]]` tables.
     #[serde(default)]
     pub solid: Vec<Solid>,
-    /// Measurements written with every step; any number of `[[probe]]` tables.
+    /// Measurements written with every substep; any number of `[[probe]]` tables.
     #[serde(default)]
     pub probe: Vec<Probe>,
     /// How particles carry the liquid.
@@ -58,7 +58,8 @@ pub struct Content {
     pub render: Render,
 }
 
-/// The box that the simulation happens in, from the origin to `size`.
+/// The box that the simulation happens in, from the origin to `size`. Its sides are walls unless they are open. It
+/// has at most 4096 cells along a side and 2^30 in all; sides are rounded to whole cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Domain {
@@ -104,7 +105,8 @@ impl Side {
     }
 }
 
-/// Liquid that is there at the start.
+/// Liquid that is there at the start. Solids cut it, and where two liquids overlap the first one counts. All must have
+/// the same density.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Liquid {
@@ -117,11 +119,11 @@ pub struct Liquid {
     pub density: Option<f64>,
 }
 
-/// A place that pours liquid in.
+/// A place that pours liquid in: its shape is kept full of liquid that moves with `velocity`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The name in messages and results.
+    /// The name in messages and results, no two the same; `source-1`, `source-2` and so on if left out.
     pub name: Option<String>,
     /// Where liquid comes in, such as `{ sphere = { centre = [0.5, 0.5], radius = 0.1 } }`.
     pub shape: Shape,
@@ -136,11 +138,11 @@ pub struct Source {
     pub stop: Option<f64>,
 }
 
-/// A place that removes liquid.
+/// A place that removes the liquid in its shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sink {
-    /// The name in messages and results.
+    /// The name in messages and results, no two the same; `sink-1`, `sink-2` and so on if left out.
     pub name: Option<String>,
     /// Where liquid is removed, such as `{ box = { from = [0, 0], to = [0.1, 0.1] } }`.
     pub shape: Shape,
@@ -157,7 +159,7 @@ pub struct Sink {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Solid {
-    /// The name in messages and results.
+    /// The name in messages and results, no two the same; `solid-1`, `solid-2` and so on if left out.
     pub name: Option<String>,
     /// What the solid fills, such as `{ box = { from = [0, 0], to = [0.1, 0.5] } }`.
     pub shape: Shape,
@@ -172,15 +174,17 @@ pub struct Motion {
     /// The point that the solid turns about; the middle of its bounding box if left out, or the origin where
     /// the solid has no bounds.
     pub pivot: Option<Vec<f64>>,
-    /// The axis that the solid turns about, by the right-hand rule; z if left out. Only in 3D.
+    /// The direction of the axis that the solid turns about, by the right-hand rule; z if left out. Only in 3D.
     #[schemars(length(min = 3, max = 3))]
     pub axis: Option<Vec<f64>>,
-    /// Poses at increasing times, such as `[{ time = 0 }, { time = 1, degrees = 90 }]`.
+    /// Poses at increasing times, such as `[{ time = 0 }, { time = 1, degrees = 90 }]`. The first pose holds before its
+    /// time too, and the last one after its time.
     pub keyframes: Vec<Keyframe>,
     /// How the solid gets from one keyframe to the next.
     #[serde(default)]
     pub interpolation: Interpolation,
-    /// Whether the motion starts again after the last keyframe.
+    /// Whether the motion starts again after the last keyframe, which must then be like the first one, but for full
+    /// turns.
     #[serde(default)]
     pub repeat: bool,
 }
@@ -191,9 +195,10 @@ pub struct Motion {
 pub struct Keyframe {
     /// When, in seconds from the start of the simulation.
     pub time: f64,
-    /// How far the solid is moved from where its shape says, in metres, one number for each dimension.
+    /// How far the solid is moved from where its shape says, in metres, one number for each dimension; not
+    /// at all if left out.
     pub translation: Option<Vec<f64>>,
-    /// How far the solid is turned about the pivot, in degrees, counter-clockwise.
+    /// How far the solid is turned about the pivot, in degrees, counter-clockwise. More than a full turn may be given.
     #[serde(default)]
     pub degrees: f64,
 }
@@ -209,7 +214,7 @@ pub enum Interpolation {
     Smooth,
 }
 
-/// A measurement, written with every step.
+/// A measurement, written to `stats.jsonl` with every substep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Probe {
@@ -227,7 +232,8 @@ pub enum Probe {
         /// The point that is measured, one number for each dimension.
         at: Vec<f64>,
     },
-    /// The height of the surface above the floor of the domain on a vertical line, in m.
+    /// The height of the highest surface on a vertical line, above the floor of the domain, in m; 0 where there is no
+    /// liquid.
     Height {
         /// The name in the results.
         name: String,
@@ -235,7 +241,7 @@ pub enum Probe {
         #[schemars(length(min = 1, max = 2))]
         at: Vec<f64>,
     },
-    /// The flow through an axis-aligned rectangle (2D: segment) in the positive direction, in m3/s (m2/s).
+    /// The flow through an axis-aligned rectangle (2D: segment) in the positive direction, in m3/s (2D: m2/s).
     Flux {
         /// The name in the results.
         name: String,

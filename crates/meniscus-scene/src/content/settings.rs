@@ -16,7 +16,7 @@ pub struct Time {
     /// How many cells the fastest liquid may move in a substep.
     #[schemars(range(max = 100), extend("exclusiveMinimum" = 0))]
     pub cfl: f64,
-    /// The most substeps that a frame is divided into.
+    /// The most substeps that a frame is divided into, even if liquid then moves by more cells than `cfl` says.
     #[schemars(range(min = 1, max = 100_000))]
     pub max_substeps: u32,
 }
@@ -51,8 +51,8 @@ pub enum AirModel {
 pub struct Particles {
     /// How velocities go between particles and grid.
     pub transfer: TransferScheme,
-    /// How much of FLIP is mixed with PIC, from 0 (PIC, very damped) to 1 (FLIP, noisy); only with
-    /// `transfer = "flip"`, where 0.97 is usual.
+    /// How much of FLIP is mixed with PIC, from 0 (PIC, very damped) to 1 (FLIP, noisy); 0.97 if left
+    /// out. Only with `transfer = "flip"`.
     #[schemars(range(min = 0, max = 1))]
     pub flip_blend: Option<f64>,
     /// The fewest particles in a cell inside the liquid; 4 in 3D and 2 in 2D if left out.
@@ -92,11 +92,12 @@ impl Default for Solver {
     }
 }
 
-/// What is written to disk.
+/// What is written to disk. Frames always keep the surface; `meniscus export --particles` needs the particles too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Output {
-    /// How many frames lie between two checkpoints.
+    /// How many frames lie between two checkpoints, which `meniscus run --resume` continues from. The last frame always
+    /// has one.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub checkpoint_every: u32,
     /// Whether the frames keep the particles.
@@ -119,12 +120,14 @@ pub struct Render {
     /// The height of a picture in pixels.
     #[schemars(range(min = 16, max = 8192))]
     pub height: u32,
-    /// Where the camera is, such as `{ from = [2, 1, 3], to = [0.5, 0.3, 0.5] }`; the renderer frames the domain
-    /// if left out. Only in 3D.
+    /// Where the camera is, such as `{ from = [2, 1, 3], to = [0.5, 0.3, 0.5] }`; a view of the
+    /// whole domain if left out. Only in 3D.
     pub camera: Option<Camera>,
     /// What the colours of a 2D picture show.
+    #[schemars(extend("default" = "speed"))]
     pub show: Option<Show>,
     /// Whether a 2D picture has streamlines.
+    #[schemars(extend("default" = false))]
     pub streamlines: Option<bool>,
 }
 

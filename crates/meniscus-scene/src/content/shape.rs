@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A shape: a table with exactly one key, which names its kind.
+/// A shape is a table with exactly one key, which names its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
@@ -23,7 +23,7 @@ pub enum Shape {
     Union(Vec<Shape>),
     /// What lies in all of a list of shapes: `{ intersection = [ ... ] }`.
     Intersection(Vec<Shape>),
-    /// The first of a list of shapes without the others: `{ difference = [first, ... ] }`.
+    /// The first of a list of two or more shapes without the others: `{ difference = [first, ... ] }`.
     Difference(Vec<Shape>),
     /// All of space but a shape, so a container from its inside: `{ complement = { sphere = ... } }`.
     Complement(Box<Shape>),
@@ -114,12 +114,12 @@ fn one() -> f64 {
 pub struct Transform {
     /// The shape to turn and move.
     pub shape: Box<Shape>,
-    /// How far to move it in metres, one number for each dimension.
+    /// How far to move it in metres, one number for each dimension; not at all if left out.
     pub translate: Option<Vec<f64>>,
     /// How far to turn it in degrees, counter-clockwise.
     #[serde(default)]
     pub degrees: f64,
-    /// The axis to turn about, by the right-hand rule; z if left out. Only in 3D.
+    /// The direction of the axis to turn about, by the right-hand rule; z if left out. Only in 3D.
     #[schemars(length(min = 3, max = 3))]
     pub axis: Option<Vec<f64>>,
     /// The point to turn about; the middle of the bounding box if left out, or the origin where the shape has
