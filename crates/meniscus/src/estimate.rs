@@ -69,7 +69,7 @@ fn estimate_in<const D: usize>(
         particles,
         memory: 10e6 + MEMORY_PER_PARTICLE * particles,
         disk: particles * (frames * CACHE_PER_PARTICLE + 2.0 * CHECKPOINT_PER_PARTICLE),
-        seconds: frames * substeps * fine.seconds_per_particle * particles,
+        seconds: frames * substeps * fine.seconds_per_particle * particles * coarse.slowdown,
         drawing: (frames + 1.0) * fine.seconds_per_picture,
     })
 }
@@ -88,6 +88,9 @@ fn with_cells(scene: &Scene, cells: u64) -> Cow<'_, Scene> {
 struct CoarsePilot {
     particles: f64,
     substeps_per_frame: f64,
+    /// How much longer its substeps took than the early ones, which are all that the fine pilot takes: liquid
+    /// that has spread covers more blocks.
+    slowdown: f64,
 }
 
 /// Runs as much of the scene as there is patience for.
@@ -95,15 +98,25 @@ fn coarse_pilot<const D: usize>(scene: &Scene) -> Result<CoarsePilot, Simulation
     const PATIENCE: f64 = 2.0;
     let mut simulation = Simulation::<D>::new(scene);
     let started = Instant::now();
-    let (mut particles, mut substeps) = (simulation.state().particles.len(), 0);
+    let mut particles = simulation.state().particles.len();
+    let mut seconds = Vec::new();
     while simulation.frames_done() < scene.content().time.frames && started.elapsed().as_secs_f64() < PATIENCE
     {
-        substeps += simulation.advance_frame()?.len();
+        seconds.extend(simulation.advance_frame()?.iter().map(|substep| substep.seconds));
         particles = particles.max(simulation.state().particles.len());
     }
     let frames = f64::from(simulation.frames_done().max(1));
-    Ok(CoarsePilot { particles: particles as f64, substeps_per_frame: substeps as f64 / frames })
+    let mean = |seconds: &[f64]| seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
+    let early = mean(&seconds[seconds.len().min(1)..seconds.len().min(FINE_SUBSTEPS + 1)]);
+    Ok(CoarsePilot {
+        particles: particles as f64,
+        substeps_per_frame: seconds.len() as f64 / frames,
+        slowdown: if early > 0.0 { (mean(&seconds) / early).max(1.0) } else { 1.0 },
+    })
 }
+
+/// Substeps that the fine pilot times, after a first one that takes memory which the others use again.
+const FINE_SUBSTEPS: usize = 4;
 
 /// The particles of the fine pilot: enough that a step is all work, few enough that it takes a moment.
 const MOST_PILOT_PARTICLES: f64 = 250e3;
@@ -115,16 +128,14 @@ struct FinePilot {
 
 /// Takes a few substeps, and draws a small picture of what they made.
 fn fine_pilot<const D: usize>(scene: &Scene, draw: Draw<D>) -> Result<FinePilot, SimulationError> {
-    const SUBSTEPS: u32 = 4;
     const SMALLER: u32 = 4;
     let mut simulation = Simulation::<D>::new(scene);
-    // The first takes memory that the others use again.
     simulation.advance_substep()?;
     let started = Instant::now();
-    for _ in 0..SUBSTEPS {
+    for _ in 0..FINE_SUBSTEPS {
         simulation.advance_substep()?;
     }
-    let seconds = started.elapsed().as_secs_f64() / f64::from(SUBSTEPS);
+    let seconds = started.elapsed().as_secs_f64() / FINE_SUBSTEPS as f64;
     let particles = simulation.state().particles.len().max(1) as f64;
 
     let setup = scene.setup::<D>();
