@@ -13,6 +13,7 @@ mod params;
 mod particles;
 pub mod probe;
 pub mod projection;
+mod regions;
 mod reseed;
 mod spray;
 mod state;
@@ -21,7 +22,7 @@ mod surface;
 mod volume;
 
 pub use collide::CollideInfo;
-pub use params::{Params, Solid, Source, Surroundings, Transfer};
+pub use params::{AirModel, Params, Solid, Source, Surroundings, Transfer};
 pub use reseed::ReseedInfo;
 pub use state::{Body, State};
 pub use step::{StepInfo, Workspace, max_time_step, solid_travel, step};

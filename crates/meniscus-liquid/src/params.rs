@@ -16,6 +16,8 @@ pub struct Params<const D: usize> {
     pub gravity: [f64; D],
     /// The density of the liquid, in kg/m³ (2D: kg/m²).
     pub density: f64,
+    /// What the air does.
+    pub air: AirModel,
     /// How velocities pass between the particles and the grid.
     pub transfer: Transfer,
     /// The fewest and the most particles that a cell deep inside the liquid should hold.
@@ -39,6 +41,7 @@ impl<const D: usize> Params<D> {
             open_sides: [[false; 2]; D],
             gravity,
             density: 1000.0,
+            air: AirModel::Void,
             transfer: Transfer::Apic,
             particles_per_cell: [per_cell / 2, 2 * per_cell],
             cfl: 2.0,
@@ -65,6 +68,15 @@ impl<const D: usize> Params<D> {
     pub(crate) fn to_metres(&self, x: [f32; D]) -> [f64; D] {
         self.grid.point(x.map(f64::from))
     }
+}
+
+/// What the air does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AirModel {
+    /// Nothing: its pressure is 0 everywhere.
+    Void,
+    /// Air that is cut off keeps its volume (Goldade 2017).
+    Bubbles,
 }
 
 /// How velocities pass between the particles and the grid.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_volume;
-use crate::params::{Params, Surroundings, Transfer};
+use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
 use crate::surface::{initial_surface, inner};
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
@@ -107,19 +107,28 @@ fn body_velocity<const D: usize>(bodies: &[Body<D>], point: [f64; D]) -> [f32; D
     nearest.map_or([0.0; D], |(_, body)| body.velocity.map(|v| v as f32))
 }
 
-/// The blocks that fields need around particles and sources.
+/// The blocks that fields need: around particles and sources and, where air keeps its volume, around the surfaces
+/// of solids that move.
 pub(crate) fn active_blocks<const D: usize>(
     params: &Params<D>,
     surroundings: &Surroundings<D>,
     position: &[[f32; D]],
 ) -> Blocks<D> {
     let near = blocks_near(params.grid.cells, position, params.reach() as f32);
-    if surroundings.sources.is_empty() {
+    let pushes_air = |solid: &&Solid<D>| params.air == AirModel::Bubbles && solid.moves();
+    let pistons: Vec<&Solid<D>> = surroundings.solids.iter().filter(pushes_air).collect();
+    if surroundings.sources.is_empty() && pistons.is_empty() {
         return near;
     }
     let sources: Vec<Shape<D>> = surroundings.sources.iter().map(|s| s.shape.clone()).collect();
     let around = blocks_of_shapes(params, &sources);
-    Blocks::new(params.grid.cells, |coord| near.find(coord).is_some() || around.find(coord).is_some())
+    let at_surface = |coord: [usize; D]| {
+        let (centre, half_diagonal) = params.block_ball(coord);
+        pistons.iter().any(|solid| solid.distance(centre).abs() < half_diagonal + params.grid.dx)
+    };
+    Blocks::new(params.grid.cells, |coord| {
+        near.find(coord).is_some() || around.find(coord).is_some() || at_surface(coord)
+    })
 }
 
 /// The blocks within reach of the bounds of shapes.

@@ -15,9 +15,10 @@ use crate::boundary::{Boundary, BoundaryCache, solid_cells};
 use crate::collide::{CollideInfo, keep_inside, leave_solids};
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
-use crate::params::{Params, Solid, Surroundings, Transfer};
+use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
 use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
+use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
 use crate::state::{State, active_blocks};
@@ -285,6 +286,12 @@ fn solve_velocity<const D: usize>(
     }
     clock.stage("forces");
 
+    let bubbles = (params.air == AirModel::Bubbles).then(|| {
+        let cache = &mut workspace.boundary;
+        Regions::find(params, surroundings, &state.level_set, boundary, cache).bubbles(blocks)
+    });
+    clock.stage("bubbles");
+
     let mut pressure = moved_to(&state.pressure, blocks);
     let wall = |axis: usize, cell: [usize; D]| boundary.wall_speed(params, surroundings, dt, axis, cell);
     let moving = boundary.has_moving_walls(surroundings);
@@ -293,7 +300,7 @@ fn solve_velocity<const D: usize>(
         level_set: &state.level_set,
         open: &boundary.open,
         solid_velocity: if moving { Some(&wall) } else { None },
-        bubbles: None,
+        bubbles: bubbles.as_ref(),
     };
     let projection_params = ProjectionParams {
         dt,

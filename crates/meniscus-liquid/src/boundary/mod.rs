@@ -1,0 +1,276 @@
+//! What the solids leave open: distances, open fractions and velocities of walls.
+
+mod sight;
+
+use std::sync::Arc;
+
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, cell_in_block};
+use meniscus_core::interpolate::interpolate_faces;
+use rayon::prelude::*;
+
+use crate::params::{Params, Solid, Source, Surroundings};
+pub use sight::{BoundaryCache, solid_cells};
+use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights, node_index};
+
+/// The solids as the grid sees them at the end of a substep.
+#[derive(Clone, Debug)]
+pub struct Boundary<const D: usize> {
+    blocks: Arc<Blocks<D>>,
+    sight: Vec<Sight>,
+    /// The open fraction of the faces: 0 on closed sides of the domain, in solids and in sources.
+    pub open: FaceField<f32, D>,
+    /// The velocity that sources prescribe on their faces, in m/s; not a number on all others.
+    inlets: Option<FaceField<f32, D>>,
+    /// The volume that flows out of the sources, in m³/s (2D: m²/s).
+    pub inflow: f64,
+}
+
+impl<const D: usize> Boundary<D> {
+    /// The solids at the end of their motion, and the sources, seen from the blocks.
+    pub fn new(
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        blocks: &Arc<Blocks<D>>,
+        cache: &mut BoundaryCache<D>,
+    ) -> Self {
+        let solids = &surroundings.solids;
+        let sight = find_sights(params, solids, blocks, cache);
+        let mut open = FaceField::new(blocks.clone(), 0.0);
+        for axis in 0..D {
+            let values = open.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
+            values.zip(&sight).enumerate().for_each(|(block, (values, sight))| {
+                fill_open(params, blocks.coord(block), axis, sight, values);
+            });
+        }
+        let mut boundary = Self { blocks: blocks.clone(), sight, open, inlets: None, inflow: 0.0 };
+        boundary.close_sources(params, &surroundings.sources);
+        boundary
+    }
+
+    /// Closes the faces of the cells in sources. Liquid leaves a source through the faces that its velocity
+    /// points out of, and nothing passes the others.
+    fn close_sources(&mut self, params: &Params<D>, sources: &[Source<D>]) {
+        if sources.is_empty() {
+            return;
+        }
+        let blocks = self.blocks.clone();
+        let mut inlets = FaceField::new(blocks.clone(), f32::NAN);
+        let area = params.grid.dx.powi(D as i32 - 1);
+        for source in sources {
+            for cell in source_cells(params, source) {
+                for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+                    let (mut face, mut beyond) = (cell, cell);
+                    face[axis] += side;
+                    beyond[axis] += 2 * side - 1;
+                    let Some(slot) = blocks.locate(face) else { continue };
+                    let inner = is_source(params, source, beyond);
+                    let outwards = source.velocity[axis] * (2 * side - 1) as f64;
+                    let open = &mut self.open.axes[axis].values_mut()[slot.flat::<D>()];
+                    let speed = match (inner, outwards > 0.0) {
+                        (true, _) => source.velocity[axis],
+                        (false, true) => source.velocity[axis] * f64::from(*open),
+                        (false, false) => 0.0,
+                    };
+                    if !inner {
+                        self.inflow += speed.abs() * area;
+                    }
+                    *open = 0.0;
+                    inlets.axes[axis].values_mut()[slot.flat::<D>()] = speed as f32;
+                }
+            }
+        }
+        self.inlets = Some(inlets);
+    }
+
+    /// The velocity of what closes a face, along its axis, in m/s.
+    pub fn wall_speed(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        axis: usize,
+        cell: [usize; D],
+    ) -> f64 {
+        if cell[axis] == 0 || cell[axis] == self.blocks.cells()[axis] {
+            // The sides of the domain rest.
+            return 0.0;
+        }
+        let cell = cell.map(|c| c as i64);
+        match self.inlets.as_ref().map(|inlets| inlets.get(axis, cell)) {
+            Some(speed) if !speed.is_nan() => f64::from(speed),
+            _ => wall_velocity(surroundings, params.grid.face_centre(axis, cell), dt)[axis],
+        }
+    }
+
+    /// Whether something that closes faces moves.
+    pub fn has_moving_walls(&self, surroundings: &Surroundings<D>) -> bool {
+        self.inlets.is_some() || surroundings.solids.iter().any(Solid::moves)
+    }
+
+    /// Whether the block sees a solid.
+    pub fn is_cut(&self, block: usize) -> bool {
+        matches!(self.sight[block], Sight::Cut(_))
+    }
+
+    /// The signed distance to the solids at a point of a block, in cells, as far as it is in sight: else
+    /// plus or minus one.
+    pub fn distance(&self, block: usize, x: [f32; D]) -> f32 {
+        match &self.sight[block] {
+            Sight::Open => SIGHT as f32,
+            Sight::Solid => -SIGHT as f32,
+            Sight::Cut(nodes) => at_nodes(nodes, self.in_block(block, x)).0,
+        }
+    }
+
+    /// The gradient of the distance at a point of a block: the direction out of the solid.
+    pub fn normal(&self, block: usize, x: [f32; D]) -> [f32; D] {
+        match &self.sight[block] {
+            Sight::Cut(nodes) => {
+                let gradient = at_nodes(nodes, self.in_block(block, x)).1;
+                let length = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
+                if length > 0.0 { gradient.map(|g| g / length) } else { [0.0; D] }
+            }
+            _ => [0.0; D],
+        }
+    }
+
+    /// Whether a block lies wholly inside a solid.
+    pub fn is_solid(&self, block: usize) -> bool {
+        matches!(self.sight[block], Sight::Solid)
+    }
+
+    /// The distances to the solids at the corners of a cell, in cells, if its block sees one.
+    pub fn corner_distances(&self, slot: Slot) -> Option<[f64; 8]> {
+        let Sight::Cut(nodes) = &self.sight[slot.block] else { return None };
+        let inner = cell_in_block::<D>(slot.local);
+        let mut corners = [0.0; 8];
+        for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
+            *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
+        }
+        Some(corners)
+    }
+
+    fn in_block(&self, block: usize, x: [f32; D]) -> [f32; D] {
+        let corner = self.blocks.coord(block);
+        std::array::from_fn(|a| x[a] - (corner[a] * BLOCK_EDGE) as f32)
+    }
+
+    /// Gives the faces that no liquid passes the normal velocity of the wall that closes them, so that
+    /// what moves with the interpolated velocity slides along walls. `velocity` has been extrapolated into
+    /// the solids.
+    pub fn constrain(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        velocity: &mut FaceField<f32, D>,
+    ) {
+        let cut: Vec<usize> = (0..self.blocks.len()).filter(|&block| self.is_cut(block)).collect();
+        let constrained: Vec<Vec<(usize, usize, f32)>> = cut
+            .par_iter()
+            .map(|&block| self.constrained_faces(params, surroundings, dt, velocity, block))
+            .collect();
+        for (&block, faces) in cut.iter().zip(constrained) {
+            for (axis, local, value) in faces {
+                velocity.axes[axis].values_mut()[Slot { block, local }.flat::<D>()] = value;
+            }
+        }
+        self.close_sides(params, velocity);
+        if let Some(inlets) = &self.inlets {
+            for (velocity, inlet) in velocity.axes.iter_mut().zip(&inlets.axes) {
+                let values = velocity.values_mut().par_iter_mut().zip(inlet.values());
+                values.filter(|(_, speed)| !speed.is_nan()).for_each(|(u, &speed)| *u = speed);
+            }
+        }
+    }
+
+    /// (axis, local index, velocity) of the closed faces of a block.
+    fn constrained_faces(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        velocity: &FaceField<f32, D>,
+        block: usize,
+    ) -> Vec<(usize, usize, f32)> {
+        let mut faces = Vec::new();
+        for local in 0..block_len::<D>() {
+            let slot = Slot { block, local };
+            let cell = self.blocks.cell(slot);
+            for axis in 0..D {
+                if self.open.axes[axis][slot] > 0.0
+                    || cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n)
+                {
+                    continue;
+                }
+                let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
+                let normal = self.normal(block, x);
+                let flow = interpolate_faces(velocity, x);
+                let wall = wall_velocity(surroundings, params.to_metres(x), dt);
+                let approach: f32 = (0..D).map(|a| (flow[a] - wall[a] as f32) * normal[a]).sum();
+                faces.push((axis, local, velocity.axes[axis][slot] - approach * normal[axis]));
+            }
+        }
+        faces
+    }
+
+    /// Stops the velocity normal to the closed sides of the domain.
+    fn close_sides(&self, params: &Params<D>, velocity: &mut FaceField<f32, D>) {
+        let cells = self.blocks.cells();
+        for axis in 0..D {
+            let sides = params.open_sides[axis];
+            let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
+            values.enumerate().for_each(|(block, values)| {
+                let first = self.blocks.coord(block)[axis] * BLOCK_EDGE;
+                for (side, face) in [0, cells[axis]].into_iter().enumerate() {
+                    if sides[side] || !(first..first + BLOCK_EDGE).contains(&face) {
+                        continue;
+                    }
+                    let stride = BLOCK_EDGE.pow(axis as u32);
+                    for (local, value) in values.iter_mut().enumerate() {
+                        if local / stride % BLOCK_EDGE == face - first {
+                            *value = 0.0;
+                        }
+                    }
+                }
+            });
+        }
+    }
+}
+
+/// The cells whose centres lie in a source, x fastest.
+pub(crate) fn source_cells<const D: usize>(params: &Params<D>, source: &Source<D>) -> Vec<[i64; D]> {
+    let bounds = source.shape.bounds();
+    let cells = params.grid.cells;
+    let (lower, upper) = (params.grid.to_cells(bounds.lower), params.grid.to_cells(bounds.upper));
+    let first: [i64; D] = std::array::from_fn(|a| lower[a].floor().clamp(0.0, cells[a] as f64) as i64);
+    let end: [i64; D] = std::array::from_fn(|a| upper[a].ceil().clamp(0.0, cells[a] as f64) as i64);
+    let counts: [i64; D] = std::array::from_fn(|a| (end[a] - first[a]).max(0));
+    let around = (0..counts.iter().product::<i64>()).map(|index| {
+        let mut rest = index;
+        std::array::from_fn(|a| {
+            let c = first[a] + rest % counts[a];
+            rest /= counts[a];
+            c
+        })
+    });
+    around.filter(|&cell| is_source(params, source, cell)).collect()
+}
+
+fn is_source<const D: usize>(params: &Params<D>, source: &Source<D>, cell: [i64; D]) -> bool {
+    let inside = (0..D).all(|a| cell[a] >= 0 && cell[a] < params.grid.cells[a] as i64);
+    inside && source.shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
+}
+
+/// The velocity of the solid that is nearest to a point, in m/s.
+pub fn wall_velocity<const D: usize>(surroundings: &Surroundings<D>, point: [f64; D], dt: f64) -> [f64; D] {
+    let solids = &surroundings.solids;
+    if !solids.iter().any(Solid::moves) {
+        return [0.0; D];
+    }
+    let nearest = solids.iter().map(|s| (s.distance(point), s)).min_by(|a, b| a.0.total_cmp(&b.0));
+    nearest.map_or([0.0; D], |(_, solid)| solid.displacement(point).map(|d| d / dt))
+}
+
+#[cfg(test)]
+mod tests;

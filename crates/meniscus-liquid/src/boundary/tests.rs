@@ -1,0 +1,101 @@
+//! The solids as the grid sees them.
+
+use meniscus_core::fractions::grid_face_open_fraction;
+use meniscus_core::grid::Grid;
+use meniscus_core::shape::{RigidTransform, Rotation, Shape};
+
+use super::*;
+
+fn params<const D: usize>(cells: usize) -> Params<D> {
+    Params::new(Grid { origin: [0.0; D], dx: 1.0 / cells as f64, cells: [cells; D] })
+}
+
+fn boundary<const D: usize>(params: &Params<D>, surroundings: &Surroundings<D>) -> Boundary<D> {
+    let blocks = Arc::new(Blocks::all(params.grid.cells));
+    Boundary::new(params, surroundings, &blocks, &mut BoundaryCache::default())
+}
+
+fn tilted_box() -> Shape<3> {
+    let rotation = Rotation::from_axis_angle([1.0, 2.0, 3.0], 0.6).unwrap();
+    let transform = RigidTransform { rotation, translation: [0.5; 3] };
+    Shape::centred_box([0.0; 3], [0.2, 0.15, 0.25]).unwrap().transformed(transform).unwrap()
+}
+
+/// Looking from the centre of a block first changes nothing.
+#[test]
+fn open_fractions_are_those_of_the_distances() {
+    let params = params::<3>(24);
+    let shape = tilted_box();
+    let solids = vec![Solid::fixed(shape.clone())];
+    let boundary = boundary(&params, &Surroundings { solids, ..Surroundings::default() });
+    let mut cut = 0;
+    for index in 0..24 * 24 * 24 {
+        let cell: [i64; 3] = [index % 24, index / 24 % 24, index / 576];
+        for axis in (0..3).filter(|&axis| cell[axis] > 0) {
+            let distance = |node| shape.signed_distance(params.grid.node(node));
+            let expected = grid_face_open_fraction(&params.grid, axis, cell, distance);
+            let open = f64::from(boundary.open.get(axis, cell));
+            assert!((open - expected).abs() < 1e-3 + 1e-6, "{cell:?} {axis}: {open} {expected}");
+            cut += usize::from(open > 0.0 && open < 1.0);
+        }
+    }
+    assert!(cut > 500, "{cut}");
+}
+
+#[test]
+fn sides_are_closed_unless_open() {
+    let mut params = params::<2>(20);
+    params.open_sides[1][1] = true;
+    let boundary = boundary(&params, &Surroundings::default());
+    assert_eq!(boundary.open.get(0, [0, 5]), 0.0);
+    assert_eq!(boundary.open.get(0, [20, 5]), 0.0);
+    assert_eq!(boundary.open.get(1, [5, 0]), 0.0);
+    assert_eq!(boundary.open.get(1, [5, 20]), 1.0);
+    assert_eq!(boundary.open.get(1, [5, 10]), 1.0);
+}
+
+#[test]
+fn a_source_pushes_forwards_and_sucks_nowhere() {
+    let params = params::<2>(20);
+    let shape = Shape::box_between([0.2, 0.3], [0.5, 0.4]).unwrap();
+    let source = Source { shape, velocity: [0.0, 2.0] };
+    let surroundings = Surroundings { sources: vec![source], ..Surroundings::default() };
+    let boundary = boundary(&params, &surroundings);
+    assert!((boundary.inflow - 0.3 * 2.0).abs() < 1e-12);
+    let speed = |axis, cell| boundary.wall_speed(&params, &surroundings, 0.01, axis, cell);
+    assert_eq!(
+        [speed(1, [6, 8]), speed(1, [6, 6]), speed(0, [4, 7]), speed(0, [10, 7])],
+        [2.0, 0.0, 0.0, 0.0]
+    );
+    assert_eq!([boundary.open.get(1, [6, 8]), boundary.open.get(1, [6, 9])], [0.0, 1.0]);
+}
+
+/// A flow against a wall at 45° slides along it, at the speed of the wall if that moves.
+#[test]
+fn a_flow_into_a_wall_is_turned_along_it() {
+    let params = params::<2>(32);
+    let shape = Shape::half_space([0.5, 0.5], [-1.0, 1.0]).unwrap();
+    for speed in [0.0, 0.3] {
+        let to = RigidTransform { translation: [-0.01 * speed, 0.01 * speed], ..RigidTransform::IDENTITY };
+        let solids = vec![Solid { shape: shape.clone(), from: RigidTransform::IDENTITY, to }];
+        let surroundings = Surroundings { solids, ..Surroundings::default() };
+        let boundary = boundary(&params, &surroundings);
+        let mut velocity = FaceField::new(Arc::new(Blocks::all([32; 2])), 0.0);
+        velocity.axes[0].values_mut().fill(1.0);
+        boundary.constrain(&params, &surroundings, 0.01, &mut velocity);
+        let u = interpolate_faces(&velocity, [18.0, 15.0]);
+        let normal = (u[1] - u[0]) / 2f32.sqrt();
+        let wall = speed as f32 * 2f32.sqrt();
+        assert!((normal - wall).abs() < 0.02, "{u:?} at {speed}");
+        assert!((u[0] + u[1] - 1.0).abs() < 0.02, "{u:?}");
+    }
+}
+
+#[test]
+fn solid_cells_are_counted() {
+    let params = params::<2>(40);
+    let solids = vec![Solid::fixed(Shape::box_between([0.1, 0.1], [0.35, 0.6]).unwrap())];
+    let mut cache = BoundaryCache::default();
+    assert_eq!(solid_cells(&params, &solids, &mut cache), 10 * 20);
+    assert_eq!(solid_cells(&params, &[], &mut cache), 0);
+}

@@ -1,0 +1,256 @@
+//! The connected bodies of liquid and regions of air, and which of them touch.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use meniscus_core::components::{BlockCells, Components, Parts};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, cell_in_block};
+use meniscus_core::shape::Shape;
+use rayon::prelude::*;
+
+use crate::boundary::{Boundary, BoundaryCache};
+use crate::params::{Params, Solid, Surroundings};
+use crate::projection::{Bubbles, NO_BUBBLE};
+
+/// Bodies of liquid and regions of air. Cells belong together if they share an open face, so that a wall parts
+/// what lies on its two sides.
+pub struct Regions<const D: usize> {
+    /// The bodies of liquid.
+    pub bodies: Components<D>,
+    /// The regions of air.
+    pub air: Components<D>,
+    /// By region of air: whether it reaches an open side or a sink, through which air comes and goes.
+    pub vented: Vec<bool>,
+    /// Who touches whom.
+    pub contacts: Vec<Contact>,
+}
+
+/// A body of liquid and a region of air that touch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contact {
+    /// The body.
+    pub body: usize,
+    /// The region.
+    pub region: usize,
+    /// The open area of the faces between them, in faces.
+    pub area: f64,
+}
+
+impl<const D: usize> Regions<D> {
+    /// Finds them. The blocks hold every cell of liquid, and all that a moving solid cuts.
+    pub fn find(
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        level_set: &Field<f32, D>,
+        boundary: &Boundary<D>,
+        cache: &mut BoundaryCache<D>,
+    ) -> Self {
+        let cells = params.grid.cells;
+        let dims = Blocks::dims_of(cells);
+        let blocks = level_set.blocks();
+        let moving: Vec<&Solid<D>> = surroundings.solids.iter().filter(|s| s.moves()).collect();
+        let elsewhere = cache.open_cells(params, &surroundings.solids);
+        let bodies = Components::find(cells, |coord| match blocks.find(coord) {
+            Some(block) => cells_with(level_set, boundary, block, |level| level < 0.0),
+            None => BlockCells::None,
+        });
+        let air = Components::find(cells, |coord| match blocks.find(coord) {
+            Some(block) => cells_with(level_set, boundary, block, |level| level >= 0.0),
+            None if is_inside_any(params, &moving, coord) => BlockCells::None,
+            None => elsewhere[(0..D).rev().fold(0, |index, a| index * dims[a] + coord[a])].clone(),
+        });
+        let contacts = find_contacts(&bodies, &air, boundary, blocks);
+        let vented = find_vented(params, &surroundings.sinks, &air);
+        Self { bodies, air, vented, contacts }
+    }
+
+    /// The regions that keep their volume: those that touch liquid and are not vented, but for one in each part of
+    /// the world that nothing connects with the outside. There, the last constraint follows from the others; the
+    /// region with the largest surface goes without (Goldade 2017), and takes up what the others leave.
+    pub fn constrained(&self) -> Vec<bool> {
+        let groups = Groups::of(self);
+        let mut area = vec![0.0; self.air.len()];
+        for contact in &self.contacts {
+            area[contact.region] += contact.area;
+        }
+        let mut largest: BTreeMap<usize, usize> = BTreeMap::new();
+        for region in (0..self.air.len()).filter(|&r| area[r] > 0.0 && !groups.vented[groups.of_region[r]]) {
+            let first = largest.entry(groups.of_region[region]).or_insert(region);
+            if area[region] > area[*first] {
+                *first = region;
+            }
+        }
+        let dropped = |region: usize| largest.get(&groups.of_region[region]) == Some(&region);
+        (0..self.air.len()).map(|r| area[r] > 0.0 && !self.vented[r] && !dropped(r)).collect()
+    }
+
+    /// The constrained regions as the projection wants them, none of them to grow.
+    pub fn bubbles(&self, blocks: &Blocks<D>) -> Bubbles {
+        let mut count = 0;
+        let numbers: Vec<u32> = self
+            .constrained()
+            .into_iter()
+            .map(|constrained| {
+                let number = if constrained { count } else { NO_BUBBLE };
+                count += u32::from(constrained);
+                number
+            })
+            .collect();
+        let mut of_slot = vec![NO_BUBBLE; blocks.slots()];
+        of_slot.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, of_slot)| {
+            let coord = blocks.coord(block);
+            for (local, bubble) in of_slot.iter_mut().enumerate() {
+                if let Some(region) = self.air.of_cell(coord, cell_in_block::<D>(local)) {
+                    *bubble = numbers[region];
+                }
+            }
+        });
+        Bubbles { of_slot, growth: vec![0.0; count as usize], pressure: vec![0.0; count as usize] }
+    }
+}
+
+/// Bodies and regions that are connected with one another.
+struct Groups {
+    of_region: Vec<usize>,
+    /// By group: whether one of its regions is vented.
+    vented: Vec<bool>,
+}
+
+impl Groups {
+    fn of<const D: usize>(regions: &Regions<D>) -> Self {
+        let count = regions.air.len();
+        let mut parent: Vec<usize> = (0..count + regions.bodies.len()).collect();
+        let root = |parent: &[usize], mut node: usize| {
+            while parent[node] != node {
+                node = parent[node];
+            }
+            node
+        };
+        for contact in &regions.contacts {
+            let (a, b) = (root(&parent, contact.region), root(&parent, count + contact.body));
+            parent[a.max(b)] = a.min(b);
+        }
+        let of_region: Vec<usize> = (0..count).map(|region| root(&parent, region)).collect();
+        let mut vented = vec![false; parent.len()];
+        for (region, &group) in of_region.iter().enumerate() {
+            vented[group] |= regions.vented[region];
+        }
+        Self { of_region, vented }
+    }
+}
+
+/// The cells of a block with such a level and an open face.
+fn cells_with<const D: usize>(
+    level_set: &Field<f32, D>,
+    boundary: &Boundary<D>,
+    block: usize,
+    wanted: impl Fn(f32) -> bool,
+) -> BlockCells<D> {
+    let levels = level_set.block(block);
+    if boundary.is_solid(block) || !levels.iter().any(|&level| wanted(level)) {
+        return BlockCells::None;
+    }
+    let blocks = level_set.blocks();
+    let is_open = |axis: usize, slot: Slot| boundary.open.axes[axis][slot] > 0.0;
+    let member = |local: usize| {
+        let slot = Slot { block, local };
+        let cell = blocks.cell(slot);
+        let inside = (0..D).all(|a| cell[a] < blocks.cells()[a]);
+        let above = |axis: usize| blocks.step(slot, axis, 1).is_some_and(|upper| is_open(axis, upper));
+        wanted(levels[local]) && inside && (0..D).any(|axis| is_open(axis, slot) || above(axis))
+    };
+    let parts = Parts::new(member, |axis, local| is_open(axis, Slot { block, local }));
+    if parts.is_empty() { BlockCells::None } else { BlockCells::Some(Arc::new(parts)) }
+}
+
+/// Whether a block lies wholly inside one of the solids.
+fn is_inside_any<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord: [usize; D]) -> bool {
+    let (centre, half_diagonal) = params.block_ball(coord);
+    solids.iter().any(|solid| solid.distance(centre) < -half_diagonal)
+}
+
+fn find_contacts<const D: usize>(
+    bodies: &Components<D>,
+    air: &Components<D>,
+    boundary: &Boundary<D>,
+    blocks: &Blocks<D>,
+) -> Vec<Contact> {
+    let is_empty = |components: &Components<D>, block: usize| {
+        matches!(components.block(blocks.coord(block)), BlockCells::None)
+    };
+    let of_block = |block: usize| -> BTreeMap<(usize, usize), f64> {
+        let mut found = BTreeMap::new();
+        let below = (0..D).filter_map(|axis| blocks.neighbour(block, axis, 0));
+        let around: Vec<usize> = below.chain([block]).collect();
+        if around.iter().all(|&b| is_empty(air, b)) || around.iter().all(|&b| is_empty(bodies, b)) {
+            return found;
+        }
+        let of = |components: &Components<D>, slot: Slot| {
+            components.of_cell(blocks.coord(slot.block), cell_in_block::<D>(slot.local))
+        };
+        for upper in (0..block_len::<D>()).map(|local| Slot { block, local }) {
+            for axis in 0..D {
+                let open = f64::from(boundary.open.axes[axis][upper]);
+                let Some(lower) = blocks.step(upper, axis, 0).filter(|_| open > 0.0) else { continue };
+                let pair = match (of(bodies, lower), of(bodies, upper)) {
+                    (Some(body), None) => of(air, upper).map(|region| (body, region)),
+                    (None, Some(body)) => of(air, lower).map(|region| (body, region)),
+                    _ => None,
+                };
+                if let Some(pair) = pair {
+                    *found.entry(pair).or_insert(0.0) += open;
+                }
+            }
+        }
+        found
+    };
+    let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let mut all = BTreeMap::new();
+    for (pair, area) in parts.into_iter().flatten() {
+        *all.entry(pair).or_insert(0.0) += area;
+    }
+    all.into_iter().map(|((body, region), area)| Contact { body, region, area }).collect()
+}
+
+/// The regions of air that reach an open side of the domain or a sink.
+fn find_vented<const D: usize>(params: &Params<D>, sinks: &[Shape<D>], air: &Components<D>) -> Vec<bool> {
+    let mut vented = vec![false; air.len()];
+    let cells = params.grid.cells;
+    let last = cells.map(|n| (n - 1) / BLOCK_EDGE);
+    let mut vent = |coord: [usize; D], is_vent: &dyn Fn([usize; D]) -> bool| {
+        for inner in (0..block_len::<D>()).map(cell_in_block::<D>) {
+            if let Some(region) = air.of_cell(coord, inner)
+                && !vented[region]
+                && is_vent(std::array::from_fn(|a| coord[a] * BLOCK_EDGE + inner[a]))
+            {
+                vented[region] = true;
+            }
+        }
+    };
+    let blocks = Blocks::<D>::dims_of(cells);
+    for index in 0..blocks.iter().product() {
+        let mut rest: usize = index;
+        let coord = blocks.map(|n| {
+            let c = rest % n;
+            rest /= n;
+            c
+        });
+        let at_side =
+            |axis: usize, end: usize| params.open_sides[axis][end] && coord[axis] == [0, last[axis]][end];
+        if (0..D).any(|axis| at_side(axis, 0) || at_side(axis, 1)) {
+            vent(coord, &|cell| {
+                (0..D).any(|axis| {
+                    at_side(axis, 0) && cell[axis] == 0 || at_side(axis, 1) && cell[axis] + 1 == cells[axis]
+                })
+            });
+        }
+        let (centre, half_diagonal) = params.block_ball(coord);
+        for sink in sinks.iter().filter(|sink| sink.signed_distance(centre) < half_diagonal) {
+            vent(coord, &|cell| sink.signed_distance(params.grid.cell_centre(cell.map(|c| c as i64))) < 0.0);
+        }
+    }
+    vented
+}
+
+#[cfg(test)]
+mod tests;

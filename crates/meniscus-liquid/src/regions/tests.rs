@@ -1,0 +1,109 @@
+//! Bodies and regions of small scenes, counted by hand.
+
+use meniscus_core::grid::Grid;
+
+use super::*;
+use crate::state::{Body, State};
+
+struct Case {
+    params: Params<2>,
+    surroundings: Surroundings<2>,
+    state: State<2>,
+}
+
+impl Case {
+    /// A square room of side 1.
+    fn new(cells: usize, liquid: Shape<2>, solids: Vec<Shape<2>>) -> Self {
+        let params = Params::new(Grid { origin: [0.0; 2], dx: 1.0 / cells as f64, cells: [cells; 2] });
+        let solids = solids.into_iter().map(Solid::fixed).collect();
+        let surroundings = Surroundings { solids, ..Surroundings::default() };
+        let state = State::new(&params, &[Body { shape: liquid, velocity: [0.0; 2] }], &surroundings);
+        Self { params, surroundings, state }
+    }
+
+    fn regions(&self) -> Regions<2> {
+        let Self { params, surroundings, state } = self;
+        let mut cache = BoundaryCache::default();
+        let boundary = Boundary::new(params, surroundings, state.level_set.blocks(), &mut cache);
+        Regions::find(params, surroundings, &state.level_set, &boundary, &mut cache)
+    }
+
+    fn region_at(&self, regions: &Regions<2>, point: [f64; 2]) -> usize {
+        let cell = self.params.grid.to_cells(point).map(|x| x as usize);
+        regions.air.of_cell(cell.map(|c| c / BLOCK_EDGE), cell.map(|c| c % BLOCK_EDGE)).expect("air")
+    }
+}
+
+fn rectangle(from: [f64; 2], to: [f64; 2]) -> Shape<2> {
+    Shape::box_between(from, to).unwrap()
+}
+
+fn disc(centre: [f64; 2], radius: f64) -> Shape<2> {
+    Shape::sphere(centre, radius).unwrap()
+}
+
+/// A pool with a bubble in which a drop floats.
+fn nested(cells: usize) -> Case {
+    let pool = rectangle([0.0, 0.0], [1.0, 0.7]);
+    let hollow = pool.difference(disc([0.4, 0.35], 0.2));
+    let liquid = Shape::union(vec![hollow, disc([0.4, 0.35], 0.08)]).unwrap();
+    Case::new(cells, liquid, Vec::new())
+}
+
+#[test]
+fn a_drop_in_a_bubble_in_a_pool_is_a_body_of_its_own() {
+    for cells in [40, 96] {
+        let mut case = nested(cells);
+        let regions = case.regions();
+        assert_eq!((regions.bodies.len(), regions.air.len()), (2, 2));
+        let (bubble, room) = (case.region_at(&regions, [0.4, 0.5]), case.region_at(&regions, [0.4, 0.95]));
+        assert_eq!(regions.contacts.len(), 3);
+        // In a closed box one constraint follows from the other: that of the larger surface is left out.
+        let constrained = regions.constrained();
+        let area =
+            |region| -> f64 { regions.contacts.iter().filter(|c| c.region == region).map(|c| c.area).sum() };
+        assert!(area(bubble) > area(room));
+        assert_eq!((constrained[bubble], constrained[room]), (false, true));
+
+        case.params.open_sides[1][1] = true;
+        let regions = case.regions();
+        let constrained = regions.constrained();
+        assert_eq!((regions.vented[bubble], regions.vented[room]), (false, true));
+        assert_eq!((constrained[bubble], constrained[room]), (true, false));
+        let bubbles = regions.bubbles(case.state.level_set.blocks());
+        assert_eq!(bubbles.growth.len(), 1);
+        let cells_in_bubble = bubbles.of_slot.iter().filter(|&&b| b == 0).count() as f64;
+        let expected = std::f64::consts::PI * (0.2_f64.powi(2) - 0.08_f64.powi(2)) * (cells * cells) as f64;
+        assert!((cells_in_bubble / expected - 1.0).abs() < 0.06, "{cells_in_bubble} {expected}");
+    }
+}
+
+#[test]
+fn a_wall_parts_the_air_also_far_from_the_liquid() {
+    // A closed box of solid stands in the far corner of the room, and air is in it.
+    let shell = rectangle([0.6, 0.6], [0.95, 0.95]).difference(rectangle([0.65, 0.65], [0.9, 0.9]));
+    let case = Case::new(128, rectangle([0.0, 0.0], [0.2, 0.1]), vec![shell]);
+    let regions = case.regions();
+    assert_eq!((regions.bodies.len(), regions.air.len()), (1, 2));
+    let (inside, outside) = (case.region_at(&regions, [0.8, 0.8]), case.region_at(&regions, [0.5, 0.8]));
+    assert_ne!(inside, outside);
+    assert!(case.state.level_set.blocks().find([12, 12]).is_none(), "no field reaches there");
+    // It touches no liquid, and the rest of the room is alone with its pool.
+    assert_eq!(regions.constrained(), [false, false]);
+}
+
+#[test]
+fn in_a_u_tube_one_of_two_regions_is_constrained() {
+    let wall = rectangle([0.5, 0.3], [0.55, 1.0]);
+    let mut case = Case::new(64, rectangle([0.0, 0.0], [1.0, 0.6]), vec![wall]);
+    let regions = case.regions();
+    assert_eq!((regions.bodies.len(), regions.air.len()), (1, 2));
+    let (left, right) = (case.region_at(&regions, [0.2, 0.9]), case.region_at(&regions, [0.8, 0.9]));
+    let constrained = regions.constrained();
+    assert_eq!((constrained[left], constrained[right]), (false, true), "the left one is wider");
+    // A sink in the right one lets its air out.
+    case.surroundings.sinks = vec![rectangle([0.7, 0.8], [0.8, 0.9])];
+    let regions = case.regions();
+    let constrained = regions.constrained();
+    assert_eq!((constrained[left], constrained[right]), (true, false));
+}
