@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::grid::{BLOCK_EDGE, Blocks, block_len, cell_in_block, local_index};
+use crate::grid::{BLOCK_EDGE, Blocks, block_len, cell_in_block, local_index, ravel, unravel};
 
 /// The cells of one block that are searched.
 #[derive(Clone, Debug)]
@@ -37,13 +37,10 @@ impl<const D: usize> Parts<D> {
     /// The parts of the cells for which `member` holds (by local index), connected through the lower faces for
     /// which `open(axis, local)` holds.
     pub fn new(member: impl Fn(usize) -> bool, open: impl Fn(usize, usize) -> bool) -> Self {
-        let mut parent: Vec<u16> =
-            (0..block_len::<D>()).map(|local| if member(local) { local as u16 } else { NO_PART }).collect();
+        let members: Vec<bool> = (0..block_len::<D>()).map(member).collect();
+        let mut partition = Partition::new(block_len::<D>());
         let mut joins = [0; D];
-        for local in 0..block_len::<D>() {
-            if parent[local] == NO_PART {
-                continue;
-            }
+        for local in (0..block_len::<D>()).filter(|&local| members[local]) {
             let inner = cell_in_block::<D>(local);
             for axis in 0..D {
                 if inner[axis] == 0 {
@@ -51,24 +48,23 @@ impl<const D: usize> Parts<D> {
                     continue;
                 }
                 let lower = local - BLOCK_EDGE.pow(axis as u32);
-                if parent[lower] != NO_PART && open(axis, local) {
-                    let (a, b) = (root(&mut parent, lower as u16), root(&mut parent, local as u16));
-                    // The earlier cell is the root: roots come before what hangs on them.
-                    parent[a.max(b) as usize] = a.min(b);
+                if members[lower] && open(axis, local) {
+                    partition.join(lower, local);
                 }
             }
         }
         let mut count = 0;
-        for local in 0..parent.len() {
-            if parent[local] == local as u16 {
-                parent[local] = count;
+        let mut of_cell = vec![NO_PART; block_len::<D>()];
+        for local in (0..block_len::<D>()).filter(|&local| members[local]) {
+            let root = partition.root(local);
+            if root == local {
+                of_cell[local] = count;
                 count += 1;
-            } else if parent[local] != NO_PART {
-                // The parent has its number already.
-                parent[local] = parent[parent[local] as usize];
+            } else {
+                of_cell[local] = of_cell[root];
             }
         }
-        Self { of_cell: parent.into_boxed_slice(), count: count as usize, joins }
+        Self { of_cell: of_cell.into_boxed_slice(), count: count as usize, joins }
     }
 
     /// The number of parts.
@@ -89,13 +85,51 @@ impl<const D: usize> Parts<D> {
     }
 }
 
-fn root(parent: &mut [u16], mut cell: u16) -> u16 {
-    while parent[cell as usize] != cell {
-        let next = parent[parent[cell as usize] as usize];
-        parent[cell as usize] = next;
-        cell = next;
+/// A partition of the numbers from 0 that classes are joined in.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// Another number of the same class, less than this one; the least is its own.
+    parent: Vec<u32>,
+}
+
+impl Partition {
+    /// `len` numbers, each by itself.
+    pub fn new(len: usize) -> Self {
+        Self { parent: (0..len as u32).collect() }
     }
-    cell
+
+    /// The least number of a class.
+    pub fn root(&mut self, number: usize) -> usize {
+        let mut at = number as u32;
+        while self.parent[at as usize] != at {
+            let next = self.parent[self.parent[at as usize] as usize];
+            self.parent[at as usize] = next;
+            at = next;
+        }
+        at as usize
+    }
+
+    /// Joins the classes of two numbers.
+    pub fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b)] = a.min(b) as u32;
+    }
+
+    /// The class of each number, and how many there are; classes are in the order of their least numbers.
+    pub fn classes(mut self) -> (Vec<u32>, usize) {
+        let mut count = 0;
+        for number in 0..self.parent.len() {
+            let parent = self.parent[number] as usize;
+            if parent == number {
+                self.parent[number] = count;
+                count += 1;
+            } else {
+                // It is less, so its class is known already.
+                self.parent[number] = self.parent[parent];
+            }
+        }
+        (self.parent, count as usize)
+    }
 }
 
 /// The place of a cell of a block in its layer across `axis`.
@@ -133,76 +167,28 @@ impl<const D: usize> Components<D> {
     pub fn find(cells: [usize; D], block_cells: impl Fn([usize; D]) -> BlockCells<D> + Sync) -> Self {
         let dims = Blocks::dims_of(cells);
         let len = dims.iter().product::<usize>();
-        let coord = |index: usize| {
-            let mut rest = index;
-            dims.map(|n| {
-                let c = rest % n;
-                rest /= n;
-                c
-            })
-        };
-        let blocks: Vec<BlockCells<D>> =
-            (0..len).into_par_iter().with_min_len(64).map(|index| block_cells(coord(index))).collect();
+        let of_block = |index: usize| block_cells(unravel(index, dims));
+        let blocks: Vec<BlockCells<D>> = (0..len).into_par_iter().with_min_len(64).map(of_block).collect();
         let mut first = Vec::with_capacity(len);
         let mut parts = 0;
         for block in &blocks {
             first.push(parts);
             parts += part_count(block) as u32;
         }
-        let mut found = Self { dims, blocks, first, of_part: (0..parts).collect(), count: 0 };
+        let mut partition = Partition::new(parts as usize);
         let mut stride = 1;
         for axis in 0..D {
             for index in (0..len).filter(|index| index / stride % dims[axis] > 0) {
-                found.join(index - stride, index, axis);
+                let pair = [index - stride, index];
+                let join = |a: u32, b: u32| {
+                    partition.join((first[pair[0]] + a) as usize, (first[pair[1]] + b) as usize);
+                };
+                for_each_join(pair.map(|index| &blocks[index]), axis, join);
             }
             stride *= dims[axis];
         }
-        found.number();
-        found
-    }
-
-    /// Joins the parts of two blocks, the second above the first along `axis`.
-    fn join(&mut self, below: usize, above: usize, axis: usize) {
-        let (lower, upper) = (&self.blocks[below], &self.blocks[above]);
-        let faces = match (lower, upper) {
-            (BlockCells::None, _) | (_, BlockCells::None) => return,
-            (BlockCells::All, BlockCells::All) => 1,
-            (_, BlockCells::All) => u64::MAX >> (64 - block_len::<D>() / BLOCK_EDGE),
-            (_, BlockCells::Some(parts)) => parts.joins[axis],
-        };
-        let (of_lower, of_upper) = (self.first[below], self.first[above]);
-        let mut faces = faces;
-        let mut last = None;
-        while faces != 0 {
-            let cell = layer_cell::<D>(faces.trailing_zeros() as usize, axis);
-            faces &= faces - 1;
-            let mut under = cell;
-            under[axis] = BLOCK_EDGE - 1;
-            let pair = (part_of(&self.blocks[below], under), part_of(&self.blocks[above], cell));
-            // Neighbouring faces mostly join the same parts.
-            if let (Some(a), Some(b)) = pair
-                && last != Some(pair)
-            {
-                last = Some(pair);
-                let (a, b) =
-                    (find_root(&mut self.of_part, of_lower + a), find_root(&mut self.of_part, of_upper + b));
-                self.of_part[a.max(b) as usize] = a.min(b);
-            }
-        }
-    }
-
-    /// Numbers the components in the order of their first parts.
-    fn number(&mut self) {
-        let mut count = 0;
-        for part in 0..self.of_part.len() {
-            if self.of_part[part] == part as u32 {
-                self.of_part[part] = count;
-                count += 1;
-            } else {
-                self.of_part[part] = self.of_part[self.of_part[part] as usize];
-            }
-        }
-        self.count = count as usize;
+        let (of_part, count) = partition.classes();
+        Self { dims, blocks, first, of_part, count }
     }
 
     /// The number of components.
@@ -234,17 +220,37 @@ impl<const D: usize> Components<D> {
     }
 
     fn index(&self, coord: [usize; D]) -> usize {
-        (0..D).rev().fold(0, |index, a| index * self.dims[a] + coord[a])
+        ravel(coord, self.dims)
     }
 }
 
-fn find_root(parent: &mut [u32], mut part: u32) -> u32 {
-    while parent[part as usize] != part {
-        let next = parent[parent[part as usize] as usize];
-        parent[part as usize] = next;
-        part = next;
+/// Calls `join` with the parts of two blocks, the second above the first along `axis`, that share an open face.
+fn for_each_join<const D: usize>(
+    [below, above]: [&BlockCells<D>; 2],
+    axis: usize,
+    mut join: impl FnMut(u32, u32),
+) {
+    let mut faces = match (below, above) {
+        (BlockCells::None, _) | (_, BlockCells::None) => return,
+        (BlockCells::All, BlockCells::All) => return join(0, 0),
+        (_, BlockCells::All) => u64::MAX >> (64 - block_len::<D>() / BLOCK_EDGE),
+        (_, BlockCells::Some(parts)) => parts.joins[axis],
+    };
+    let mut last = None;
+    while faces != 0 {
+        let cell = layer_cell::<D>(faces.trailing_zeros() as usize, axis);
+        faces &= faces - 1;
+        let mut under = cell;
+        under[axis] = BLOCK_EDGE - 1;
+        let pair = (part_of(below, under), part_of(above, cell));
+        // Neighbouring faces mostly join the same parts.
+        if let (Some(a), Some(b)) = pair
+            && last != Some(pair)
+        {
+            last = Some(pair);
+            join(a, b);
+        }
     }
-    part
 }
 
 fn part_count<const D: usize>(block: &BlockCells<D>) -> usize {

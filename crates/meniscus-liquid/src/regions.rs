@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meniscus_core::components::{BlockCells, Components, Parts};
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, cell_in_block};
+use meniscus_core::components::{BlockCells, Components, Partition, Parts};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, cell_in_block, ravel, unravel};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
@@ -57,7 +57,7 @@ impl<const D: usize> Regions<D> {
         let air = Components::find(cells, |coord| match blocks.find(coord) {
             Some(block) => cells_with(level_set, boundary, block, |level| level >= 0.0),
             None if is_inside_any(params, &moving, coord) => BlockCells::None,
-            None => elsewhere[(0..D).rev().fold(0, |index, a| index * dims[a] + coord[a])].clone(),
+            None => elsewhere[ravel(coord, dims)].clone(),
         });
         let contacts = find_contacts(&bodies, &air, boundary, blocks);
         let vented = find_vented(params, &surroundings.sinks, &air);
@@ -119,19 +119,13 @@ struct Groups {
 impl Groups {
     fn of<const D: usize>(regions: &Regions<D>) -> Self {
         let count = regions.air.len();
-        let mut parent: Vec<usize> = (0..count + regions.bodies.len()).collect();
-        let root = |parent: &[usize], mut node: usize| {
-            while parent[node] != node {
-                node = parent[node];
-            }
-            node
-        };
+        let mut partition = Partition::new(count + regions.bodies.len());
         for contact in &regions.contacts {
-            let (a, b) = (root(&parent, contact.region), root(&parent, count + contact.body));
-            parent[a.max(b)] = a.min(b);
+            partition.join(contact.region, count + contact.body);
         }
-        let of_region: Vec<usize> = (0..count).map(|region| root(&parent, region)).collect();
-        let mut vented = vec![false; parent.len()];
+        let (class, groups) = partition.classes();
+        let of_region: Vec<usize> = class[..count].iter().map(|&group| group as usize).collect();
+        let mut vented = vec![false; groups];
         for (region, &group) in of_region.iter().enumerate() {
             vented[group] |= regions.vented[region];
         }
@@ -227,14 +221,9 @@ fn find_vented<const D: usize>(params: &Params<D>, sinks: &[Shape<D>], air: &Com
             }
         }
     };
-    let blocks = Blocks::<D>::dims_of(cells);
-    for index in 0..blocks.iter().product() {
-        let mut rest: usize = index;
-        let coord = blocks.map(|n| {
-            let c = rest % n;
-            rest /= n;
-            c
-        });
+    let dims = Blocks::<D>::dims_of(cells);
+    for index in 0..dims.iter().product() {
+        let coord = unravel(index, dims);
         let at_side =
             |axis: usize, end: usize| params.open_sides[axis][end] && coord[axis] == [0, last[axis]][end];
         if (0..D).any(|axis| at_side(axis, 0) || at_side(axis, 1)) {

@@ -287,13 +287,15 @@ fn is_red<const D: usize>(coord: [usize; D]) -> bool {
     coord.iter().sum::<usize>().is_multiple_of(2)
 }
 
+/// The place of a coordinate in a table of `dims`, x fastest.
 #[inline]
-fn ravel<const D: usize>(coord: [usize; D], dims: [usize; D]) -> usize {
+pub fn ravel<const D: usize>(coord: [usize; D], dims: [usize; D]) -> usize {
     (0..D).rev().fold(0, |index, a| index * dims[a] + coord[a])
 }
 
+/// The coordinate at a place of a table of `dims`; the inverse of [`ravel`].
 #[inline]
-fn unravel<const D: usize>(mut index: usize, dims: [usize; D]) -> [usize; D] {
+pub fn unravel<const D: usize>(mut index: usize, dims: [usize; D]) -> [usize; D] {
     std::array::from_fn(|a| {
         let c = index % dims[a];
         index /= dims[a];

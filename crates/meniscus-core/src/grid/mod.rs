@@ -11,7 +11,7 @@ mod geometry;
 mod labels;
 mod tile;
 
-pub use blocks::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, local_index};
+pub use blocks::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, local_index, ravel, unravel};
 pub use field::{FaceField, Field};
 pub use geometry::Grid;
 pub use labels::Labels;

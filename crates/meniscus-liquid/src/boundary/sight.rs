@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use meniscus_core::components::{BlockCells, Parts};
 use meniscus_core::fractions::face_open_fraction;
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, unravel};
 use meniscus_core::shape::RigidTransform;
 use rayon::prelude::*;
 
@@ -89,12 +89,7 @@ impl<const D: usize> BoundaryCache<D> {
             let fixed: Vec<&Solid<D>> = solids.iter().filter(|s| !s.moves()).collect();
             let dims = Blocks::dims_of(params.grid.cells);
             let of_block = |index: usize| {
-                let mut rest = index;
-                let coord = dims.map(|n| {
-                    let c = rest % n;
-                    rest /= n;
-                    c
-                });
+                let coord = unravel(index, dims);
                 open_cells_of(params, &see(params, &fixed, coord), coord)
             };
             self.open_cells = (0..dims.iter().product()).into_par_iter().map(of_block).collect();
