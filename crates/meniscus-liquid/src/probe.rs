@@ -1,6 +1,6 @@
 //! Measurements at places.
 
-use meniscus_core::grid::{Slot, block_len};
+use meniscus_core::grid::{Slot, block_len, unravel};
 use meniscus_core::interpolate::{interpolate, interpolate_faces};
 
 use crate::params::Params;
@@ -69,15 +69,11 @@ pub fn flux<const D: usize>(
     let mut first = lower.map(|x| x.floor() as i64);
     let mut end = upper.map(|x| x.ceil() as i64);
     (first[axis], end[axis]) = (plane, plane + 1);
-    let counts: [i64; D] = std::array::from_fn(|a| (end[a] - first[a]).max(0));
+    let counts: [usize; D] = std::array::from_fn(|a| (end[a] - first[a]).max(0) as usize);
     let mut sum = 0.0;
     for index in 0..counts.iter().product() {
-        let mut rest: i64 = index;
-        let cell: [i64; D] = std::array::from_fn(|a| {
-            let c = rest % counts[a];
-            rest /= counts[a];
-            first[a] + c
-        });
+        let within = unravel(index, counts);
+        let cell: [i64; D] = std::array::from_fn(|a| first[a] + within[a] as i64);
         let covered = (0..D).filter(|&a| a != axis).map(|a| {
             let c = cell[a] as f64;
             ((c + 1.0).min(upper[a]) - c.max(lower[a])).max(0.0)

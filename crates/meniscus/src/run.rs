@@ -124,12 +124,13 @@ fn run_in<const D: usize>(
     observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     let folder = Folder::new(&options.folder, scene.name());
-    let (mut manifest, _lock) = if options.resume {
-        folder::open_to_resume(&folder, scene)?
+    let (begun, (mut manifest, _lock)) = if options.resume {
+        (None, folder::open_to_resume(&folder, scene)?)
     } else {
+        let simulation = Simulation::<D>::new(scene);
         // Before a folder is made for it.
-        Simulation::<D>::new(scene).anything_to_simulate()?;
-        folder::begin(&folder, scene, options.overwrite)?
+        simulation.anything_to_simulate()?;
+        (Some(simulation), folder::begin(&folder, scene, options.overwrite)?)
     };
     let setup = scene.setup::<D>();
     let checkpoint = latest_checkpoint::<D>(&folder, &manifest)?;
@@ -137,7 +138,7 @@ fn run_in<const D: usize>(
     let mut simulation = match checkpoint {
         Some(checkpoint) => Simulation::<D>::resume(scene, checkpoint),
         None => {
-            let simulation = Simulation::<D>::new(scene);
+            let simulation = begun.unwrap_or_else(|| Simulation::<D>::new(scene));
             write_frame(folder.frame(0), &simulation.frame())?;
             simulation
         }

@@ -1,6 +1,6 @@
 //! One byte a cell for the whole domain, and far less where a block holds one label.
 
-use super::{BLOCK_EDGE, Blocks, block_len, local_index};
+use super::{BLOCK_EDGE, Blocks, block_len, local_index, ravel, unravel};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum BlockLabels {
@@ -35,7 +35,8 @@ impl<const D: usize> Labels<D> {
         let last: [usize; D] = std::array::from_fn(|a| (upper[a] - 1) / BLOCK_EDGE);
         let counts: [usize; D] = std::array::from_fn(|a| last[a] - first[a] + 1);
         for index in 0..counts.iter().product() {
-            let coord = offset(first, index, counts);
+            let within = unravel(index, counts);
+            let coord = std::array::from_fn(|a| first[a] + within[a]);
             self.fill_block(coord, |cell| {
                 (0..D).all(|a| (lower[a]..upper[a]).contains(&cell[a])).then(|| label(cell))
             });
@@ -155,16 +156,8 @@ impl<const D: usize> Labels<D> {
     }
 
     fn block_index(&self, coord: [usize; D]) -> usize {
-        (0..D).rev().fold(0, |index, a| index * self.dims[a] + coord[a])
+        ravel(coord, self.dims)
     }
-}
-
-fn offset<const D: usize>(first: [usize; D], mut index: usize, counts: [usize; D]) -> [usize; D] {
-    std::array::from_fn(|a| {
-        let c = first[a] + index % counts[a];
-        index /= counts[a];
-        c
-    })
 }
 
 #[cfg(test)]

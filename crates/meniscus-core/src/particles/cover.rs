@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use crate::grid::{BLOCK_EDGE, Blocks};
+use crate::grid::{BLOCK_EDGE, Blocks, ravel, unravel};
 
 /// The blocks with a cell within `margin` cells of a particle, along each axis. Transfers need a
 /// margin of 1; advection and extrapolation as many cells as they look beyond the particles.
@@ -13,7 +13,6 @@ use crate::grid::{BLOCK_EDGE, Blocks};
 /// counts them.
 pub fn blocks_near<const D: usize>(cells: [usize; D], position: &[[f32; D]], margin: f32) -> Blocks<D> {
     let dims = Blocks::dims_of(cells);
-    let index = |coord: [usize; D]| (0..D).rev().fold(0, |index, a| index * dims[a] + coord[a]);
     // Every thread stores the same value, so the result does not depend on their order.
     let wanted: Vec<AtomicBool> = (0..dims.iter().product()).map(|_| AtomicBool::new(false)).collect();
     position.par_chunks(4096).for_each(|chunk| {
@@ -32,20 +31,16 @@ pub fn blocks_near<const D: usize>(cells: [usize; D], position: &[[f32; D]], mar
             previous = Some(span);
             let counts = span.map(|(lower, upper)| upper - lower + 1);
             for k in 0..counts.iter().product() {
-                let mut rest: usize = k;
-                let coord = std::array::from_fn(|a| {
-                    let c = span[a].0 + rest % counts[a];
-                    rest /= counts[a];
-                    c
-                });
-                let flag = &wanted[index(coord)];
+                let within = unravel(k, counts);
+                let coord = std::array::from_fn(|a| span[a].0 + within[a]);
+                let flag = &wanted[ravel(coord, dims)];
                 if !flag.load(Ordering::Relaxed) {
                     flag.store(true, Ordering::Relaxed);
                 }
             }
         }
     });
-    Blocks::new(cells, |coord| wanted[index(coord)].load(Ordering::Relaxed))
+    Blocks::new(cells, |coord| wanted[ravel(coord, dims)].load(Ordering::Relaxed))
 }
 
 #[cfg(test)]

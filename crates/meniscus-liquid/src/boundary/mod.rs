@@ -4,7 +4,7 @@ mod sight;
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, cell_in_block, unravel};
 use meniscus_core::interpolate::interpolate_faces;
 use rayon::prelude::*;
 
@@ -245,14 +245,10 @@ pub(crate) fn source_cells<const D: usize>(params: &Params<D>, source: &Source<D
     let (lower, upper) = (params.grid.to_cells(bounds.lower), params.grid.to_cells(bounds.upper));
     let first: [i64; D] = std::array::from_fn(|a| lower[a].floor().clamp(0.0, cells[a] as f64) as i64);
     let end: [i64; D] = std::array::from_fn(|a| upper[a].ceil().clamp(0.0, cells[a] as f64) as i64);
-    let counts: [i64; D] = std::array::from_fn(|a| (end[a] - first[a]).max(0));
-    let around = (0..counts.iter().product::<i64>()).map(|index| {
-        let mut rest = index;
-        std::array::from_fn(|a| {
-            let c = first[a] + rest % counts[a];
-            rest /= counts[a];
-            c
-        })
+    let counts: [usize; D] = std::array::from_fn(|a| (end[a] - first[a]).max(0) as usize);
+    let around = (0..counts.iter().product()).map(|index| {
+        let within = unravel(index, counts);
+        std::array::from_fn(|a| first[a] + within[a] as i64)
     });
     around.filter(|&cell| is_source(params, source, cell)).collect()
 }
