@@ -112,6 +112,7 @@ impl<const D: usize> Case<D> {
             open: &self.open,
             solid_velocity: None,
             bubbles: self.bubbles.as_ref(),
+            divergence: None,
         }
     }
 

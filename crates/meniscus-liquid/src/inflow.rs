@@ -114,11 +114,11 @@ fn touches<const D: usize>(params: &Params<D>, shape: &Shape<D>, coord: [usize; 
     shape.signed_distance(centre) < half_diagonal + params.grid.dx * f64::from(params.band())
 }
 
-/// The volume that leaves through the open sides in a time of one cell per velocity, in cells.
-pub fn outflow<const D: usize>(state: &State<D>, params: &Params<D>) -> f64 {
+/// The volume that leaves through the open sides in a time of one cell per velocity, in cells, by cell.
+pub fn outflow<const D: usize>(state: &State<D>, params: &Params<D>) -> Vec<(Slot, f64)> {
     let blocks = state.level_set.blocks();
     let cells = blocks.cells();
-    let mut sum = 0.0;
+    let mut found = Vec::new();
     for axis in 0..D {
         for side in (0..2).filter(|&side| params.open_sides[axis][side]) {
             let layer = if side == 0 { 0 } else { cells[axis] - 1 };
@@ -133,10 +133,12 @@ pub fn outflow<const D: usize>(state: &State<D>, params: &Params<D>) -> f64 {
                     let mut face = cell.map(|c| c as i64);
                     face[axis] += side as i64;
                     let out = f64::from(state.velocity.get(axis, face)) * (2.0 * side as f64 - 1.0);
-                    sum += wet * out;
+                    if wet * out != 0.0 {
+                        found.push((slot, wet * out));
+                    }
                 }
             }
         }
     }
-    sum
+    found
 }

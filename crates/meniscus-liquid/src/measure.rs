@@ -1,11 +1,66 @@
 //! What there is: volumes and cells.
 
+use meniscus_core::components::BlockCells;
 use meniscus_core::fractions::cell_open_fraction;
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
 use meniscus_core::vector::{dot, norm};
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
+
+/// What a body or a region holds, in cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Holding<const D: usize> {
+    /// The volume.
+    pub volume: f64,
+    /// The area of the surface between liquid and air, in faces.
+    pub area: f64,
+    /// The integral of the position.
+    pub moment: [f64; D],
+}
+
+impl<const D: usize> Holding<D> {
+    /// Nothing.
+    pub const NOTHING: Self = Self { volume: 0.0, area: 0.0, moment: [0.0; D] };
+
+    /// Adds what a part holds.
+    pub fn add(&mut self, other: &Self) {
+        self.volume += other.volume;
+        self.area += other.area;
+        for (sum, part) in self.moment.iter_mut().zip(other.moment) {
+            *sum += part;
+        }
+    }
+
+    /// The centre of the volume, in cells.
+    pub fn centroid(&self) -> [f64; D] {
+        self.moment.map(|m| if self.volume > 0.0 { m / self.volume } else { 0.0 })
+    }
+}
+
+/// What the parts of a block hold of air, by the open fraction of its cells.
+pub fn holdings_of_parts<const D: usize>(
+    coord: [usize; D],
+    cells: &BlockCells<D>,
+    open: impl Fn(usize) -> f64,
+) -> Vec<Holding<D>> {
+    let (count, of_cell): (usize, &dyn Fn(usize) -> Option<usize>) = match cells {
+        BlockCells::None => return Vec::new(),
+        BlockCells::All => (1, &|_| Some(0)),
+        BlockCells::Some(parts) => (parts.len(), &|local| parts.of_cell(local)),
+    };
+    let mut holdings = vec![Holding::NOTHING; count];
+    for local in 0..block_len::<D>() {
+        if let Some(part) = of_cell(local) {
+            let inner = cell_in_block::<D>(local);
+            let volume = open(local);
+            let moment =
+                std::array::from_fn(|a| ((coord[a] * BLOCK_EDGE + inner[a]) as f64 + 0.5) * volume);
+            holdings[part].add(&Holding { volume, area: 0.0, moment });
+        }
+    }
+    holdings
+}
 
 /// The volume of the liquid in cells: that within the zero level set of the multilinear interpolant, less
 /// what solids take of its cells.
@@ -31,7 +86,7 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
 }
 
 /// Loads a block and its halo; cells outside the domain take the value of the nearest one inside.
-fn load_clamped<const D: usize>(phi: &Field<f32, D>, block: usize, tile: &mut Tile<f32, D, 1>) {
+pub fn load_clamped<const D: usize>(phi: &Field<f32, D>, block: usize, tile: &mut Tile<f32, D, 1>) {
     tile.load(phi, block);
     let (coord, cells) = (phi.blocks().coord(block), phi.blocks().cells());
     for axis in 0..D {
@@ -52,7 +107,7 @@ fn load_clamped<const D: usize>(phi: &Field<f32, D>, block: usize, tile: &mut Ti
 }
 
 /// The part of a cell that is liquid and, by the distance to walls at its corners, open.
-fn liquid_fraction<const D: usize>(
+pub fn liquid_fraction<const D: usize>(
     tile: &Tile<f32, D, 1>,
     inner: [usize; D],
     walls: Option<[f64; 8]>,

@@ -13,6 +13,7 @@ use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_volume;
 use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
 use crate::surface::{initial_surface, inner};
+use crate::tracking::{Found, Tracked};
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,8 @@ pub struct State<const D: usize> {
     pub volume: f64,
     /// The volume that it should have.
     pub volume_target: f64,
+    /// Bodies of liquid and regions of air, where air keeps its volume.
+    pub tracked: Option<Tracked<D>>,
 }
 
 /// A body of liquid to begin with.
@@ -69,7 +72,12 @@ impl<const D: usize> State<D> {
         let velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, cell| {
             body_velocity(bodies, params.grid.face_centre(axis, cell.map(|c| c as i64)))[axis]
         });
-        let boundary = Boundary::new(params, surroundings, &blocks, &mut BoundaryCache::default());
+        let mut cache = BoundaryCache::default();
+        let boundary = Boundary::new(params, surroundings, &blocks, &mut cache);
+        let tracked = (params.air == AirModel::Bubbles).then(|| {
+            let found = Found::new(params, surroundings, &level_set, &boundary, &mut cache);
+            Tracked::new(params, found)
+        });
         let volume = liquid_volume(&level_set, &boundary) * params.grid.dx.powi(D as i32);
         let speeds = bodies.iter().flat_map(|b| b.velocity).map(f64::abs);
         let mut state = Self {
@@ -83,6 +91,7 @@ impl<const D: usize> State<D> {
             inflow: 0.0,
             volume,
             volume_target: volume,
+            tracked,
         };
         state.sort(blocks, &mut SortWorkspace::default());
         state

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use meniscus_core::advect::{advect_particles, advect_points};
 use meniscus_core::extrapolate::extrapolate;
-use meniscus_core::grid::{Blocks, FaceField, Field, block_len};
+use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
 use meniscus_core::particles::{BlockRanges, SortWorkspace};
 use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, particles_to_grid};
 use meniscus_linalg::SolveInfo;
@@ -15,14 +15,14 @@ use crate::boundary::{Boundary, BoundaryCache, solid_cells};
 use crate::collide::{CollideInfo, keep_inside, leave_solids};
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
-use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
+use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
 use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
-use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
 use crate::state::{State, active_blocks};
 use crate::surface::{advect_surface, follow_particles};
+use crate::tracking::{BubbleEvent, Found, trace};
 use crate::volume::{undo_sudden_change, volume_correction};
 
 /// Memory that one substep leaves to the next; it holds nothing that a state does not.
@@ -67,6 +67,10 @@ pub struct StepInfo {
     pub collide: CollideInfo,
     /// Particles that sinks took.
     pub drained: usize,
+    /// What happened to bubbles.
+    pub bubble_events: Vec<BubbleEvent>,
+    /// Bubbles whose volume was a constraint of the projection.
+    pub constrained_bubbles: usize,
     /// The volume poured in by sources, drained by sinks and gone through open sides, in m³ (2D: m²).
     pub poured: f64,
     /// See `poured`.
@@ -161,14 +165,31 @@ pub fn step<const D: usize>(
     fill_sources(&mut state.level_set, params, &surroundings.sources);
     flow.poured += state.inflow * dt;
     state.volume_target += state.inflow * dt;
-    state.inflow = boundary.inflow;
+    state.inflow = boundary.inflow();
     clock.stage("level_set");
-    state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
-    if undo_sudden_change(state, &boundary, cell_volume) && !surroundings.sources.is_empty() {
-        fill_sources(&mut state.level_set, params, &surroundings.sources);
+    let mut bubble_events = Vec::new();
+    if let Some(tracked) = state.tracked.take() {
+        let found =
+            Found::new(params, surroundings, &state.level_set, &boundary, &mut workspace.boundary);
+        clock.stage("regions");
+        state.volume = found.volumes.liquid() * cell_volume;
+        let ancestry =
+            trace(&tracked.labels, &found.labels, &state.level_set, &state.velocity, dt_in_cells);
+        let times = [state.time + dt, dt];
+        let (mut tracked, events) =
+            tracked.succeeded_by(params, found, &ancestry, times, state.volume_target);
+        tracked.set_inflow(&boundary);
+        state.tracked = Some(tracked);
+        bubble_events = events;
+        clock.stage("tracking");
+    } else {
         state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
+        if undo_sudden_change(state, &boundary, cell_volume) && !surroundings.sources.is_empty() {
+            fill_sources(&mut state.level_set, params, &surroundings.sources);
+            state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
+        }
+        clock.stage("measure");
     }
-    clock.stage("measure");
 
     let projected = solve_velocity(
         state,
@@ -191,6 +212,8 @@ pub fn step<const D: usize>(
         reseed: reseeded,
         collide,
         drained: flow.drained,
+        bubble_events,
+        constrained_bubbles: projected.bubble_pressure.len(),
         poured: flow.poured,
         removed: flow.removed,
         stages: clock.stages,
@@ -222,23 +245,39 @@ fn exchange<const D: usize>(
         let at_start = surroundings.solids.iter().map(|s| Solid { to: s.from, ..s.clone() }).collect();
         let at_start = Surroundings { solids: at_start, ..surroundings.clone() };
         let boundary = Boundary::new(params, &at_start, ranges.blocks(), &mut workspace.boundary);
-        let mut before = state.volume;
-        let mut measure = |state: &State<D>| {
-            let volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
-            let change = volume - before;
-            before = volume;
-            change
-        };
+        let total = |state: &State<D>| liquid_volume(&state.level_set, &boundary) * cell_volume;
         if has_sources {
             newcomers.extend(pour(state, ranges, params, &surroundings.sources));
-            flow.poured = measure(state);
+            flow.poured = total(state) - state.volume;
         }
         if has_sinks {
+            let by_body = |state: &State<D>| -> Vec<f64> {
+                let tracked = state.tracked.iter();
+                tracked.flat_map(|t| t.body_volumes(&state.level_set, &boundary, cell_volume)).collect()
+            };
+            let before = by_body(state);
             flow.drained = drain(state, params, &surroundings.sinks);
-            flow.removed = -measure(state);
+            flow.removed = state.volume + flow.poured - total(state);
+            let after = by_body(state);
+            if let Some(tracked) = &mut state.tracked {
+                for (body, (before, after)) in tracked.bodies.iter_mut().zip(before.iter().zip(&after)) {
+                    body.rest_volume -= before - after;
+                }
+            }
         }
     }
-    flow.removed += outflow(state, params) * cell_volume * dt / params.grid.dx;
+    let out = outflow(state, params);
+    flow.removed += out.iter().map(|(_, out)| out).sum::<f64>() * cell_volume * dt / params.grid.dx;
+    if let Some(tracked) = &mut state.tracked {
+        for (cell, out) in out {
+            if let Some(body) = tracked.body_at(cell) {
+                tracked.bodies[body].rest_volume -= out * cell_volume * dt / params.grid.dx;
+            }
+        }
+        for body in &mut tracked.bodies {
+            body.rest_volume = (body.rest_volume + body.inflow * dt).max(0.0);
+        }
+    }
     state.volume_target = (state.volume_target + flow.poured - flow.removed).max(0.0);
     flow
 }
@@ -286,31 +325,37 @@ fn solve_velocity<const D: usize>(
     }
     clock.stage("forces");
 
-    let bubbles = (params.air == AirModel::Bubbles).then(|| {
-        let cache = &mut workspace.boundary;
-        Regions::find(params, surroundings, &state.level_set, boundary, cache).bubbles(blocks)
-    });
-    clock.stage("bubbles");
-
     let mut pressure = moved_to(&state.pressure, blocks);
     let wall = |axis: usize, cell: [usize; D]| boundary.wall_speed(params, surroundings, dt, axis, cell);
     let moving = boundary.has_moving_walls(surroundings);
+    let bubbles = state.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
+    let corrections = match &state.tracked {
+        Some(tracked) => tracked.corrections(dt),
+        None => vec![volume_correction(state.volume, state.volume_target, dt)],
+    };
+    let divergence = |cell: Slot| match state.tracked.as_ref().map(|tracked| tracked.body_at(cell)) {
+        Some(body) => body.map_or(0.0, |body| corrections[body]),
+        None => corrections[0],
+    };
     let liquid = Liquid {
         grid: &params.grid,
         level_set: &state.level_set,
         open: &boundary.open,
         solid_velocity: if moving { Some(&wall) } else { None },
         bubbles: bubbles.as_ref(),
+        divergence: Some(&divergence),
     };
     let projection_params = ProjectionParams {
         dt,
         density: params.density,
         theta_min: params.theta_min,
-        divergence: volume_correction(state, dt),
         solve: params.solve,
     };
     let info = project(&liquid, &mut velocity, &mut pressure, &projection_params, &mut workspace.projection)?;
     state.pressure = pressure;
+    if let Some(tracked) = &mut state.tracked {
+        tracked.set_pressures(&info.bubble_pressure);
+    }
     clock.stage("projection");
 
     let mut valid = info.valid.clone();

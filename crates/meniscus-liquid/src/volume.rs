@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::boundary::Boundary;
 use crate::measure::liquid_volume;
 use crate::state::State;
+use crate::tracking::Bubble;
 
 /// The part of an error of the volume that is corrected in a substep (Goldade 2020, section 7.1; all at
 /// once would ring).
@@ -18,13 +19,30 @@ const CORRECTION: f64 = 0.5;
 /// The most that the volume is changed in a substep, as a part of it.
 const MAX_CORRECTION: f64 = 0.01;
 
-/// The rate at which the liquid must grow to regain its volume, in 1/s.
-pub fn volume_correction<const D: usize>(state: &State<D>, dt: f64) -> f64 {
-    if state.volume <= 0.0 {
+/// The rate at which a liquid must grow to regain its volume, in 1/s.
+pub fn volume_correction(volume: f64, target: f64, dt: f64) -> f64 {
+    if volume <= 0.0 {
         return 0.0;
     }
-    let missing = (state.volume_target - state.volume) / state.volume;
+    let missing = (target - volume) / volume;
     (CORRECTION * missing).clamp(-MAX_CORRECTION, MAX_CORRECTION) / dt
+}
+
+/// The farthest that the surface of a bubble is moved in a substep to regain its volume, in cells.
+const MAX_BUBBLE_SHIFT: f64 = 0.1;
+
+/// The same for a void, which is to vanish at once.
+const MAX_VOID_SHIFT: f64 = 0.5;
+
+/// The rate at which a bubble must grow to regain its volume, in m³/s (2D: m²/s; eq. 25 of Goldade 2020).
+pub fn bubble_growth<const D: usize>(bubble: &Bubble<D>, dx: f64, dt: f64) -> f64 {
+    let missing = bubble.rest_volume - bubble.volume;
+    let (part, shift) = match bubble.rest_volume > 0.0 {
+        true => (CORRECTION, MAX_BUBBLE_SHIFT),
+        false => (1.0, MAX_VOID_SHIFT),
+    };
+    let most = shift * dx * bubble.area;
+    (part * missing).clamp(-most, most) / dt
 }
 
 /// An error of the volume beyond this part of it is the work of an event.

@@ -4,13 +4,13 @@ mod sight;
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, cell_in_block, unravel};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, unravel};
 use meniscus_core::interpolate::interpolate_faces;
 use rayon::prelude::*;
 
 use crate::params::{Params, Solid, Source, Surroundings};
-pub use sight::{BoundaryCache, solid_cells};
-use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights, node_index};
+pub use sight::{BoundaryCache, OpenCells, solid_cells};
+use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights};
 
 /// The solids as the grid sees them at the end of a substep.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub struct Boundary<const D: usize> {
     pub open: FaceField<f32, D>,
     /// The velocity that sources prescribe on their faces, in m/s; not a number on all others.
     inlets: Option<FaceField<f32, D>>,
-    /// The volume that flows out of the sources, in m³/s (2D: m²/s).
-    pub inflow: f64,
+    /// The cells beyond the faces that sources push liquid out of, and how much, in m³/s (2D: m²/s).
+    pub outlets: Vec<([i64; D], f64)>,
 }
 
 impl<const D: usize> Boundary<D> {
@@ -42,7 +42,7 @@ impl<const D: usize> Boundary<D> {
                 fill_open(params, blocks.coord(block), axis, sight, values);
             });
         }
-        let mut boundary = Self { blocks: blocks.clone(), sight, open, inlets: None, inflow: 0.0 };
+        let mut boundary = Self { blocks: blocks.clone(), sight, open, inlets: None, outlets: Vec::new() };
         boundary.close_sources(params, &surroundings.sources);
         boundary
     }
@@ -71,8 +71,8 @@ impl<const D: usize> Boundary<D> {
                         (false, true) => source.velocity[axis] * f64::from(*open),
                         (false, false) => 0.0,
                     };
-                    if !inner {
-                        self.inflow += speed.abs() * area;
+                    if !inner && speed != 0.0 {
+                        self.outlets.push((beyond, speed.abs() * area));
                     }
                     *open = 0.0;
                     inlets.axes[axis].values_mut()[slot.flat::<D>()] = speed as f32;
@@ -80,6 +80,11 @@ impl<const D: usize> Boundary<D> {
             }
         }
         self.inlets = Some(inlets);
+    }
+
+    /// The volume that flows out of the sources, in m³/s (2D: m²/s).
+    pub fn inflow(&self) -> f64 {
+        self.outlets.iter().map(|(_, rate)| rate).sum()
     }
 
     /// The velocity of what closes a face, along its axis, in m/s.
@@ -141,13 +146,7 @@ impl<const D: usize> Boundary<D> {
 
     /// The distances to the solids at the corners of a cell, in cells, if its block sees one.
     pub fn corner_distances(&self, slot: Slot) -> Option<[f64; 8]> {
-        let Sight::Cut(nodes) = &self.sight[slot.block] else { return None };
-        let inner = cell_in_block::<D>(slot.local);
-        let mut corners = [0.0; 8];
-        for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
-            *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
-        }
-        Some(corners)
+        self.sight[slot.block].corners::<D>(slot.local)
     }
 
     fn in_block(&self, block: usize, x: [f32; D]) -> [f32; D] {

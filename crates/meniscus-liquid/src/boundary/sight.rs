@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use meniscus_core::components::{BlockCells, Parts};
-use meniscus_core::fractions::face_open_fraction;
+use meniscus_core::fractions::{cell_open_fraction, face_open_fraction};
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, unravel};
 use meniscus_core::shape::RigidTransform;
 use rayon::prelude::*;
 
+use crate::measure::{Holding, holdings_of_parts};
 use crate::params::{Params, Solid};
 
 /// Nodes along the edge of a block, both ends included.
@@ -28,6 +29,19 @@ pub(super) enum Sight {
     Cut(Arc<[f32]>),
 }
 
+impl Sight {
+    /// The distances to the solids at the corners of a cell, in cells, if the block sees one.
+    pub(super) fn corners<const D: usize>(&self, local: usize) -> Option<[f64; 8]> {
+        let Self::Cut(nodes) = self else { return None };
+        let inner = cell_in_block::<D>(local);
+        let mut corners = [0.0; 8];
+        for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
+            *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
+        }
+        Some(corners)
+    }
+}
+
 /// What is found once for solids that rest.
 #[derive(Clone, Debug, Default)]
 pub struct BoundaryCache<const D: usize> {
@@ -36,8 +50,17 @@ pub struct BoundaryCache<const D: usize> {
     /// Where each solid rests, `None` for those that move.
     resting: Vec<Option<RigidTransform<D>>>,
     sight: HashMap<[usize; D], Sight>,
-    /// By block of the domain, x fastest: the cells that resting solids leave open.
-    open_cells: Vec<BlockCells<D>>,
+    /// By block of the domain, x fastest.
+    open_cells: Vec<OpenCells<D>>,
+}
+
+/// The cells of a block that resting solids leave open.
+#[derive(Clone, Debug)]
+pub struct OpenCells<const D: usize> {
+    /// Those cells.
+    pub cells: BlockCells<D>,
+    /// What each of their parts holds.
+    pub holdings: Vec<Holding<D>>,
 }
 
 pub(super) fn find_sights<const D: usize>(
@@ -84,13 +107,17 @@ pub(super) fn find_sights<const D: usize>(
 impl<const D: usize> BoundaryCache<D> {
     /// The cells that the resting solids leave open, of each block of the domain, x fastest. A
     /// [`Boundary`](super::Boundary) must have been made of the same solids before.
-    pub fn open_cells(&mut self, params: &Params<D>, solids: &[Solid<D>]) -> &[BlockCells<D>] {
+    pub fn open_cells(&mut self, params: &Params<D>, solids: &[Solid<D>]) -> &[OpenCells<D>] {
         if self.open_cells.is_empty() {
             let fixed: Vec<&Solid<D>> = solids.iter().filter(|s| !s.moves()).collect();
             let dims = Blocks::dims_of(params.grid.cells);
             let of_block = |index: usize| {
                 let coord = unravel(index, dims);
-                open_cells_of(params, &see(params, &fixed, coord), coord)
+                let sight = see(params, &fixed, coord);
+                let cells = open_cells_of(params, &sight, coord);
+                let open = |local: usize| sight.corners::<D>(local).map_or(1.0, |c| cell_open_fraction::<D>(&c[..1 << D]));
+                let holdings = holdings_of_parts(coord, &cells, open);
+                OpenCells { cells, holdings }
             };
             self.open_cells = (0..dims.iter().product()).into_par_iter().map(of_block).collect();
         }

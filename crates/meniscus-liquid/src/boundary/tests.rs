@@ -61,7 +61,7 @@ fn a_source_pushes_forwards_and_sucks_nowhere() {
     let source = Source { shape, velocity: [0.0, 2.0] };
     let surroundings = Surroundings { sources: vec![source], ..Surroundings::default() };
     let boundary = boundary(&params, &surroundings);
-    assert!((boundary.inflow - 0.3 * 2.0).abs() < 1e-12);
+    assert!((boundary.inflow() - 0.3 * 2.0).abs() < 1e-12);
     let speed = |axis, cell| boundary.wall_speed(&params, &surroundings, 0.01, axis, cell);
     assert_eq!(
         [speed(1, [6, 8]), speed(1, [6, 6]), speed(0, [4, 7]), speed(0, [10, 7])],

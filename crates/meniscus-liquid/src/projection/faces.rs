@@ -134,9 +134,9 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     }
 
     /// Writes the flux out of each liquid cell per area of a face, that of the solids included, less the
-    /// flux `growth` that is wanted of a cell with an open face; 0 in the other slots. After the slots come
-    /// the bubbles.
-    pub(super) fn net_flux(&self, velocity: &FaceField<T, D>, growth: f64, flux: &mut [f64]) {
+    /// flux that is wanted of a cell with an open face; 0 in the other slots. After the slots come the
+    /// bubbles.
+    pub(super) fn net_flux(&self, velocity: &FaceField<T, D>, flux: &mut [f64]) {
         let (flux, of_bubbles) = flux.split_at_mut(self.blocks().slots());
         self.bubble_flux(velocity, of_bubbles);
         flux.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, flux)| {
@@ -145,7 +145,10 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 *flux = if self.is_liquid[cell.flat::<D>()] {
                     let through = |axis, side| self.flux(velocity, axis, self.slot_of(cell, axis, side));
                     let out = (0..D).map(|axis| through(axis, 1) - through(axis, 0)).sum::<f64>();
-                    if growth == 0.0 { out } else { out - growth * self.widest(cell) }
+                    match self.liquid.divergence {
+                        Some(divergence) => out - divergence(cell) * self.liquid.grid.dx * self.widest(cell),
+                        None => out,
+                    }
                 } else {
                     0.0
                 };

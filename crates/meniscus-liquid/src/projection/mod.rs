@@ -46,7 +46,7 @@
 mod error;
 mod faces;
 
-use meniscus_core::grid::{FaceField, Field, Grid, block_len};
+use meniscus_core::grid::{FaceField, Field, Grid, Slot, block_len};
 use meniscus_linalg::{ExtraUnknown, Operator, SolveInfo, SolveParams, Solver};
 use rayon::prelude::*;
 
@@ -91,7 +91,12 @@ pub struct Liquid<'a, T, const D: usize> {
     pub solid_velocity: Option<SolidVelocity<'a, D>>,
     /// The air that keeps its volume; the rest has the pressure 0.
     pub bubbles: Option<&'a Bubbles>,
+    /// The rate at which each liquid cell is to grow, in 1/s; `None` unless volume is to be corrected.
+    pub divergence: Option<Divergence<'a>>,
 }
+
+/// The rate at which the liquid cell at a slot is to grow, in 1/s.
+pub type Divergence<'a> = &'a (dyn Fn(Slot) -> f64 + Sync);
 
 /// In [`Bubbles::of_slot`]: not in a bubble.
 pub const NO_BUBBLE: u32 = u32::MAX;
@@ -119,8 +124,6 @@ pub struct ProjectionParams {
     /// and the velocities of the faces that it applies to are wrong by up to the force that it hides.
     /// With 0 the free surface is exact.
     pub theta_min: f64,
-    /// The rate at which every liquid cell grows, in 1/s: 0 unless volume is to be corrected.
-    pub divergence: f64,
     /// When to stop.
     pub solve: SolveParams,
 }
@@ -128,7 +131,7 @@ pub struct ProjectionParams {
 impl ProjectionParams {
     /// A time step of water, with the fraction `theta_min` = 0.01 of Goldade 2020.
     pub fn new(dt: f64) -> Self {
-        Self { dt, density: 1000.0, theta_min: 0.01, divergence: 0.0, solve: SolveParams::default() }
+        Self { dt, density: 1000.0, theta_min: 0.01, solve: SolveParams::default() }
     }
 }
 
@@ -193,7 +196,14 @@ pub struct Workspace {
 /// let mut velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, _| [0.0, -0.0981][axis]);
 /// let mut pressure = Field::new(blocks, 0.0);
 ///
-/// let liquid = Liquid { grid: &grid, level_set: &level_set, open: &open, solid_velocity: None, bubbles: None };
+/// let liquid = Liquid {
+///     grid: &grid,
+///     level_set: &level_set,
+///     open: &open,
+///     solid_velocity: None,
+///     bubbles: None,
+///     divergence: None,
+/// };
 /// let params = ProjectionParams::new(0.01);
 /// project(&liquid, &mut velocity, &mut pressure, &params, &mut Workspace::default())?;
 /// assert!(velocity.get(1, [2, 7]).abs() < 1e-5);
@@ -217,8 +227,7 @@ pub fn project<T: Stored, const D: usize>(
     let Workspace { rhs, solution, solver: memory } = workspace;
     rhs.clear();
     rhs.resize(operator.len(), 0.0);
-    let growth = params.divergence * liquid.grid.dx;
-    faces.net_flux(velocity, growth, rhs);
+    faces.net_flux(velocity, rhs);
     rhs.par_iter_mut().for_each(|b| *b = -*b);
 
     let scale = params.dt / (params.density * liquid.grid.dx);
@@ -232,7 +241,7 @@ pub fn project<T: Stored, const D: usize>(
 
     let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
     let kinetic_energy = faces.subtract_gradient(solution, velocity).scaled(0.5 * cell_mass);
-    faces.net_flux(velocity, growth, rhs);
+    faces.net_flux(velocity, rhs);
     let (of_slots, of_bubbles) = solution.split_at(pressure.values().len());
     let max_divergence = largest(&rhs[..of_slots.len()]) / liquid.grid.dx;
     pressure.values_mut().par_iter_mut().zip(of_slots).for_each(|(p, q)| *p = q / scale);
@@ -257,7 +266,7 @@ pub fn max_divergence<T: Stored, const D: usize>(
     error::check_blocks(liquid, "the velocity", velocity.blocks())?;
     let slots = velocity.blocks().slots();
     let mut flux = vec![0.0; slots + liquid.bubbles.map_or(0, |bubbles| bubbles.growth.len())];
-    Faces::new(liquid, 0.0)?.net_flux(velocity, 0.0, &mut flux);
+    Faces::new(liquid, 0.0)?.net_flux(velocity, &mut flux);
     Ok(largest(&flux[..slots]) / liquid.grid.dx)
 }
 

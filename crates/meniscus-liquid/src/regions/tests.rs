@@ -4,6 +4,7 @@ use meniscus_core::grid::Grid;
 
 use super::*;
 use crate::state::{Body, State};
+use crate::tracking::Found;
 
 struct Case {
     params: Params<2>,
@@ -26,6 +27,13 @@ impl Case {
         let mut cache = BoundaryCache::default();
         let boundary = Boundary::new(params, surroundings, state.level_set.blocks(), &mut cache);
         Regions::find(params, surroundings, &state.level_set, &boundary, &mut cache)
+    }
+
+    fn found(&self) -> Found<2> {
+        let Self { params, surroundings, state } = self;
+        let mut cache = BoundaryCache::default();
+        let boundary = Boundary::new(params, surroundings, state.level_set.blocks(), &mut cache);
+        Found::new(params, surroundings, &state.level_set, &boundary, &mut cache)
     }
 
     fn region_at(&self, regions: &Regions<2>, point: [f64; 2]) -> usize {
@@ -70,9 +78,9 @@ fn a_drop_in_a_bubble_in_a_pool_is_a_body_of_its_own() {
         let constrained = regions.constrained();
         assert_eq!((regions.vented[bubble], regions.vented[room]), (false, true));
         assert_eq!((constrained[bubble], constrained[room]), (true, false));
-        let bubbles = regions.bubbles(case.state.level_set.blocks());
-        assert_eq!(bubbles.growth.len(), 1);
-        let cells_in_bubble = bubbles.of_slot.iter().filter(|&&b| b == 0).count() as f64;
+        let labels = regions.labels(case.state.level_set.blocks());
+        let in_bubble = labels.values().iter().filter(|&&l| Owner::of(l) == Some(Owner::Region(bubble)));
+        let cells_in_bubble = in_bubble.count() as f64;
         let expected = std::f64::consts::PI * (0.2_f64.powi(2) - 0.08_f64.powi(2)) * (cells * cells) as f64;
         assert!((cells_in_bubble / expected - 1.0).abs() < 0.06, "{cells_in_bubble} {expected}");
     }
@@ -106,4 +114,41 @@ fn in_a_u_tube_one_of_two_regions_is_constrained() {
     let regions = case.regions();
     let constrained = regions.constrained();
     assert_eq!((constrained[left], constrained[right]), (true, false));
+}
+
+/// Areas and volumes of discs, where liquid lies on either side; together all is there.
+#[test]
+fn bodies_and_regions_hold_what_their_shapes_say() {
+    use std::f64::consts::PI;
+    let check = |what: &str, found: f64, expected: f64, tolerance: f64| {
+        assert!((found / expected - 1.0).abs() < tolerance, "{what}: {found} instead of {expected}");
+    };
+    for (cells, tolerance) in [(64, 0.02), (128, 0.005)] {
+        let case = nested(cells);
+        let Found { regions, volumes, .. } = case.found();
+        let unit = cells as f64;
+        let bubble = volumes.regions[case.region_at(&regions, [0.4, 0.5])];
+        check("bubble", bubble.volume / unit.powi(2), PI * (0.04 - 0.0064), tolerance);
+        check("its surface", bubble.area / unit, 2.0 * PI * 0.28, 0.02);
+        for (found, expected) in bubble.centroid().into_iter().zip([0.4, 0.35]) {
+            check("its centre", found / unit, expected, 1e-3);
+        }
+        let mut bodies: Vec<f64> = volumes.bodies.iter().map(|b| b.volume / unit.powi(2)).collect();
+        bodies.sort_by(f64::total_cmp);
+        check("drop", bodies[0], PI * 0.0064, 2.0 * tolerance);
+        check("pool", bodies[1], 0.7 - PI * 0.04, tolerance);
+        let all: f64 = volumes.regions.iter().map(|r| r.volume).sum::<f64>() + volumes.liquid();
+        check("all", all, unit * unit, 1e-9);
+    }
+}
+
+/// Blocks without fields count too, and so do the walls in them.
+#[test]
+fn the_air_far_from_the_liquid_is_measured() {
+    let shell = rectangle([0.6, 0.6], [0.95, 0.95]).difference(rectangle([0.65, 0.65], [0.9, 0.9]));
+    let case = Case::new(128, rectangle([0.0, 0.0], [0.2, 0.1]), vec![shell]);
+    let Found { regions, volumes, .. } = case.found();
+    let volume = |point| volumes.regions[case.region_at(&regions, point)].volume / 128.0_f64.powi(2);
+    assert!((volume([0.8, 0.8]) / 0.0625 - 1.0).abs() < 1e-3, "{}", volume([0.8, 0.8]));
+    assert!((volume([0.5, 0.8]) / (1.0 - 0.1225 - 0.02) - 1.0).abs() < 1e-3, "{}", volume([0.5, 0.8]));
 }

@@ -1,5 +1,8 @@
 //! The connected bodies of liquid and regions of air, and which of them touch.
 
+mod labels;
+mod volumes;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,7 +13,8 @@ use rayon::prelude::*;
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::params::{Params, Solid, Surroundings};
-use crate::projection::{Bubbles, NO_BUBBLE};
+pub use labels::Owner;
+pub use volumes::{Volumes, measure_volumes};
 
 /// Bodies of liquid and regions of air. Cells belong together if they share an open face, so that a wall parts
 /// what lies on its two sides.
@@ -57,80 +61,81 @@ impl<const D: usize> Regions<D> {
         let air = Components::find(cells, |coord| match blocks.find(coord) {
             Some(block) => cells_with(level_set, boundary, block, |level| level >= 0.0),
             None if is_inside_any(params, &moving, coord) => BlockCells::None,
-            None => elsewhere[ravel(coord, dims)].clone(),
+            None => elsewhere[ravel(coord, dims)].cells.clone(),
         });
         let contacts = find_contacts(&bodies, &air, boundary, blocks);
         let vented = find_vented(params, &surroundings.sinks, &air);
         Self { bodies, air, vented, contacts }
     }
 
-    /// The regions that keep their volume: those that touch liquid and are not vented, but for one in each part of
-    /// the world that nothing connects with the outside. There, the last constraint follows from the others; the
-    /// region with the largest surface goes without (Goldade 2017), and takes up what the others leave.
+    /// The regions that keep their volume: those that touch liquid and are not vented, but for the unconstrained one
+    /// of each sealed group.
     pub fn constrained(&self) -> Vec<bool> {
-        let groups = Groups::of(self);
+        let area = self.liquid_area();
+        let mut constrained: Vec<bool> = (0..self.air.len()).map(|r| area[r] > 0.0 && !self.vented[r]).collect();
+        for group in self.sealed_groups() {
+            constrained[group.unconstrained] = false;
+        }
+        constrained
+    }
+
+    /// The parts of the world that hold both air and liquid and that nothing connects with the outside.
+    pub fn sealed_groups(&self) -> Vec<SealedGroup> {
+        let count = self.air.len();
+        let mut partition = Partition::new(count + self.bodies.len());
+        for contact in &self.contacts {
+            partition.join(contact.region, count + contact.body);
+        }
+        let (class, groups) = partition.classes();
+        let class = |member: usize| class[member] as usize;
+        let mut vented = vec![false; groups];
+        for region in (0..count).filter(|&region| self.vented[region]) {
+            vented[class(region)] = true;
+        }
+        let area = self.liquid_area();
+        let mut sealed: BTreeMap<usize, SealedGroup> = BTreeMap::new();
+        for region in (0..count).filter(|&region| area[region] > 0.0 && !vented[class(region)]) {
+            let new = || SealedGroup { regions: Vec::new(), bodies: Vec::new(), unconstrained: region };
+            let group = sealed.entry(class(region)).or_insert_with(new);
+            group.regions.push(region);
+            if area[region] > area[group.unconstrained] {
+                group.unconstrained = region;
+            }
+        }
+        for body in 0..self.bodies.len() {
+            if let Some(group) = sealed.get_mut(&class(count + body)) {
+                group.bodies.push(body);
+            }
+        }
+        sealed.into_values().collect()
+    }
+
+    /// By region, the open area of the faces that it shares with liquid, in faces.
+    pub fn liquid_area(&self) -> Vec<f64> {
         let mut area = vec![0.0; self.air.len()];
         for contact in &self.contacts {
             area[contact.region] += contact.area;
         }
-        let mut largest: BTreeMap<usize, usize> = BTreeMap::new();
-        for region in (0..self.air.len()).filter(|&r| area[r] > 0.0 && !groups.vented[groups.of_region[r]]) {
-            let first = largest.entry(groups.of_region[region]).or_insert(region);
-            if area[region] > area[*first] {
-                *first = region;
-            }
-        }
-        let dropped = |region: usize| largest.get(&groups.of_region[region]) == Some(&region);
-        (0..self.air.len()).map(|r| area[r] > 0.0 && !self.vented[r] && !dropped(r)).collect()
+        area
     }
 
-    /// The constrained regions as the projection wants them, none of them to grow.
-    pub fn bubbles(&self, blocks: &Blocks<D>) -> Bubbles {
-        let mut count = 0;
-        let numbers: Vec<u32> = self
-            .constrained()
-            .into_iter()
-            .map(|constrained| {
-                let number = if constrained { count } else { NO_BUBBLE };
-                count += u32::from(constrained);
-                number
-            })
-            .collect();
-        let mut of_slot = vec![NO_BUBBLE; blocks.slots()];
-        of_slot.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, of_slot)| {
-            let coord = blocks.coord(block);
-            for (local, bubble) in of_slot.iter_mut().enumerate() {
-                if let Some(region) = self.air.of_cell(coord, cell_in_block::<D>(local)) {
-                    *bubble = numbers[region];
-                }
-            }
-        });
-        Bubbles { of_slot, growth: vec![0.0; count as usize], pressure: vec![0.0; count as usize] }
+    /// The region that a cell belongs to.
+    pub fn region_at(&self, cell: [usize; D]) -> Option<usize> {
+        self.air.of_cell(cell.map(|c| c / BLOCK_EDGE), cell.map(|c| c % BLOCK_EDGE))
     }
 }
 
-/// Bodies and regions that are connected with one another.
-struct Groups {
-    of_region: Vec<usize>,
-    /// By group: whether one of its regions is vented.
-    vented: Vec<bool>,
-}
-
-impl Groups {
-    fn of<const D: usize>(regions: &Regions<D>) -> Self {
-        let count = regions.air.len();
-        let mut partition = Partition::new(count + regions.bodies.len());
-        for contact in &regions.contacts {
-            partition.join(contact.region, count + contact.body);
-        }
-        let (class, groups) = partition.classes();
-        let of_region: Vec<usize> = class[..count].iter().map(|&group| group as usize).collect();
-        let mut vented = vec![false; groups];
-        for (region, &group) in of_region.iter().enumerate() {
-            vented[group] |= regions.vented[region];
-        }
-        Self { of_region, vented }
-    }
+/// Bodies and regions that are connected with one another and with nothing else. The last constraint on their volumes
+/// follows from the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SealedGroup {
+    /// Its regions.
+    pub regions: Vec<usize>,
+    /// Its bodies.
+    pub bodies: Vec<usize>,
+    /// The region that goes without a constraint and takes up what the others leave: the one with the largest
+    /// surface (Goldade 2017).
+    pub unconstrained: usize,
 }
 
 /// The cells of a block with such a level and an open face.

@@ -1,0 +1,172 @@
+//! How much bodies of liquid and regions of air hold.
+//!
+//! A cell on the surface is partly liquid and partly air, whatever its label says. The part that its own body or
+//! region does not take goes to the neighbour of the other kind that lies deepest on the other side.
+
+use meniscus_core::components::BlockCells;
+use meniscus_core::fractions::cell_open_fraction;
+use meniscus_core::grid::{Blocks, Field, Slot, Tile, cell_in_block, unravel};
+use rayon::prelude::*;
+
+use super::{Owner, Regions};
+use crate::boundary::{Boundary, OpenCells};
+use crate::measure::{Holding, liquid_fraction, load_clamped};
+
+/// What all of them hold.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Volumes<const D: usize> {
+    /// By body of liquid.
+    pub bodies: Vec<Holding<D>>,
+    /// By region of air.
+    pub regions: Vec<Holding<D>>,
+    /// The liquid that is of no body: in cells of sources, and in drops that cover no centre of a cell.
+    pub stray_liquid: f64,
+}
+
+impl<const D: usize> Volumes<D> {
+    fn of(&mut self, owner: Owner) -> &mut Holding<D> {
+        match owner {
+            Owner::Body(body) => &mut self.bodies[body],
+            Owner::Region(region) => &mut self.regions[region],
+        }
+    }
+
+    /// All liquid, in cells.
+    pub fn liquid(&self) -> f64 {
+        self.bodies.iter().map(|body| body.volume).sum::<f64>() + self.stray_liquid
+    }
+}
+
+/// The volumes within the blocks of the labels, of `counts` bodies and regions.
+pub fn measure_volumes<const D: usize>(
+    labels: &Field<u32, D>,
+    [bodies, regions]: [usize; 2],
+    level_set: &Field<f32, D>,
+    boundary: &Boundary<D>,
+) -> Volumes<D> {
+    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| {
+        let mut found = Found { parts: Vec::new(), stray_liquid: 0.0 };
+        if !boundary.is_solid(block) {
+            found.measure(labels, level_set, boundary, block, tile);
+        }
+        found
+    };
+    let blocks = 0..labels.blocks().len();
+    let found: Vec<Found<D>> = blocks.into_par_iter().map_init(|| Tile::new(0.0), of_block).collect();
+    let mut volumes = Volumes {
+        bodies: vec![Holding::NOTHING; bodies],
+        regions: vec![Holding::NOTHING; regions],
+        stray_liquid: 0.0,
+    };
+    // Summed in the order of the blocks: the same for any number of threads.
+    for of_block in found {
+        volumes.stray_liquid += of_block.stray_liquid;
+        for (owner, holding) in of_block.parts {
+            volumes.of(owner).add(&holding);
+        }
+    }
+    volumes
+}
+
+impl<const D: usize> Regions<D> {
+    /// Adds the air of the blocks without fields, of which `open` tells what resting solids leave open.
+    pub fn add_air_elsewhere(&self, blocks: &Blocks<D>, open: &[OpenCells<D>], volumes: &mut Volumes<D>) {
+        let dims = Blocks::dims_of(blocks.cells());
+        for (index, open) in open.iter().enumerate() {
+            let coord = unravel(index, dims);
+            if blocks.find(coord).is_some() || matches!(self.air.block(coord), BlockCells::None) {
+                continue;
+            }
+            for (part, holding) in open.holdings.iter().enumerate() {
+                volumes.regions[self.air.of_part(coord, part)].add(holding);
+            }
+        }
+    }
+}
+
+/// What the cells of a block hold, by owner.
+struct Found<const D: usize> {
+    parts: Vec<(Owner, Holding<D>)>,
+    stray_liquid: f64,
+}
+
+impl<const D: usize> Found<D> {
+    fn measure(
+        &mut self,
+        labels: &Field<u32, D>,
+        level_set: &Field<f32, D>,
+        boundary: &Boundary<D>,
+        block: usize,
+        tile: &mut Tile<f32, D, 1>,
+    ) {
+        let blocks = labels.blocks();
+        let levels = level_set.block(block);
+        let has_surface = levels.iter().any(|level| level.abs() < 1.0);
+        if has_surface {
+            load_clamped(level_set, block, tile);
+        }
+        for (local, &level) in levels.iter().enumerate() {
+            let slot = Slot { block, local };
+            let cell = blocks.cell(slot);
+            if (0..D).any(|a| cell[a] >= blocks.cells()[a]) {
+                continue;
+            }
+            let walls = boundary.corner_distances(slot);
+            let open = walls.map_or(1.0, |walls| cell_open_fraction::<D>(&walls[..1 << D]));
+            let on_surface = level.abs() < 1.0;
+            let wet = match on_surface {
+                true => liquid_fraction(tile, cell_in_block::<D>(local), walls).min(open),
+                false if level < 0.0 => open,
+                false => 0.0,
+            };
+            let own = Owner::of(labels[slot]);
+            let (own_part, other_part) = if level < 0.0 { (wet, open - wet) } else { (open - wet, wet) };
+            // A smoothed delta function of the distance, one cell to either side.
+            let area = if on_surface { 0.5 * open * (1.0 + f64::from(std::f32::consts::PI * level).cos()) } else { 0.0 };
+            let other = if on_surface { across(labels, level_set, cell, level < 0.0) } else { None };
+            for (owner, volume, is_liquid) in [(own, own_part, level < 0.0), (other, other_part, level >= 0.0)] {
+                match owner {
+                    Some(owner) => self.add(owner, volume, area, cell),
+                    None if is_liquid => self.stray_liquid += volume,
+                    None => {}
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, owner: Owner, volume: f64, area: f64, cell: [usize; D]) {
+        let part = match self.parts.iter().position(|(known, _)| *known == owner) {
+            Some(part) => part,
+            None => {
+                self.parts.push((owner, Holding::NOTHING));
+                self.parts.len() - 1
+            }
+        };
+        let moment = cell.map(|c| (c as f64 + 0.5) * volume);
+        self.parts[part].1.add(&Holding { volume, area, moment });
+    }
+}
+
+/// The owner on the other side of the surface from a cell: that of the neighbour, diagonal ones included, which
+/// lies deepest in the air (`is_liquid`: seen from the liquid) or in the liquid.
+fn across<const D: usize>(
+    labels: &Field<u32, D>,
+    level_set: &Field<f32, D>,
+    cell: [usize; D],
+    is_liquid: bool,
+) -> Option<Owner> {
+    let mut deepest = None;
+    for index in 0..3usize.pow(D as u32) {
+        let step = unravel(index, [3; D]);
+        let at: [i64; D] = std::array::from_fn(|a| cell[a] as i64 + step[a] as i64 - 1);
+        let Some(slot) = labels.blocks().locate(at) else { continue };
+        let depth = if is_liquid { level_set[slot] } else { -level_set[slot] };
+        let owner = Owner::of(labels[slot]).filter(|owner| matches!(owner, Owner::Region(_)) == is_liquid);
+        if let Some(owner) = owner
+            && deepest.is_none_or(|(known, _)| depth > known)
+        {
+            deepest = Some((depth, owner));
+        }
+    }
+    deepest.map(|(_, owner)| owner)
+}

@@ -1,0 +1,352 @@
+//! Who is who from substep to substep, and what volume each should have (Goldade 2020, section 7.1).
+//!
+//! The regions of a substep are compared with those of the one before: every cell of a new region next to its
+//! surface follows the flow back to where it came from, and counts as a vote for the old region there. Votes make a
+//! bipartite graph, whose connected parts share their rest volumes (eq. 26). A region without a past is a void
+//! that the particles left behind, and is to vanish. Bodies of liquid are followed in the same way.
+//!
+//! The paper carries the numbers of bubbles on its particles. Here the surface is that of a level set, which moves
+//! by the same tracing, so a traced cell finds the region that its air came from also where a film has fewer
+//! particles than are needed to tell its two sides apart.
+
+mod events;
+mod matching;
+mod trace;
+
+use meniscus_core::grid::{Field, Slot};
+use meniscus_core::serde_array::array;
+use meniscus_core::vector::sub;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::boundary::{Boundary, BoundaryCache};
+use crate::measure::Holding;
+use crate::params::{Params, Surroundings};
+use crate::projection::{Bubbles, NO_BUBBLE};
+use crate::regions::{Owner, Regions, Volumes, measure_volumes};
+use crate::state::State;
+use crate::volume::{bubble_growth, volume_correction};
+pub use events::{BubbleEvent, EventKind};
+use matching::{Family, families};
+pub use trace::{Ancestry, trace};
+
+/// The bodies of liquid and the regions of air at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tracked<const D: usize> {
+    /// What each cell belongs to: see [`Owner`](crate::regions::Owner).
+    pub(crate) labels: Field<u32, D>,
+    /// The regions of air.
+    pub regions: Vec<Bubble<D>>,
+    /// The bodies of liquid.
+    pub bodies: Vec<LiquidBody>,
+    /// By region of air: whether its volume is a constraint of the projection.
+    constrained: Vec<bool>,
+    /// The identity of the next bubble.
+    next_id: u32,
+}
+
+/// The identity of air that an open side or a sink lets in and out.
+pub const OPEN_AIR: u32 = 0;
+
+/// A region of air.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bubble<const D: usize> {
+    /// Its identity, the same as long as it lives; [`OPEN_AIR`] if it keeps no volume.
+    pub id: u32,
+    /// When it came to be, in s.
+    pub born: f64,
+    /// Its volume, in m³ (2D: m²).
+    pub volume: f64,
+    /// The volume that it should have; 0 for a void, which is to vanish.
+    pub rest_volume: f64,
+    /// The area of its surface to liquid, in m² (2D: m).
+    pub area: f64,
+    /// Its pressure, in Pa.
+    pub pressure: f64,
+    /// The centre of its volume, in m.
+    #[serde(with = "array")]
+    pub centroid: [f64; D],
+    /// The velocity of that centre, in m/s.
+    #[serde(with = "array")]
+    pub velocity: [f64; D],
+    /// One of its cells, to find it by when no liquid is near.
+    #[serde(with = "array")]
+    anchor: [usize; D],
+}
+
+impl<const D: usize> Bubble<D> {
+    /// Whether it keeps its volume and liquid touches it.
+    pub fn is_bubble(&self) -> bool {
+        self.id != OPEN_AIR && self.area > 0.0
+    }
+}
+
+/// A body of liquid.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LiquidBody {
+    /// Its volume, in m³ (2D: m²).
+    pub volume: f64,
+    /// The volume that it should have.
+    pub rest_volume: f64,
+    /// What sources push into it, in m³/s (2D: m²/s).
+    pub inflow: f64,
+}
+
+/// The regions of a moment, found and measured.
+pub struct Found<const D: usize> {
+    /// What each cell belongs to.
+    pub labels: Field<u32, D>,
+    /// The regions.
+    pub regions: Regions<D>,
+    /// What they hold, in cells.
+    pub volumes: Volumes<D>,
+}
+
+impl<const D: usize> Found<D> {
+    /// Finds and measures them.
+    pub fn new(
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        level_set: &Field<f32, D>,
+        boundary: &Boundary<D>,
+        cache: &mut BoundaryCache<D>,
+    ) -> Self {
+        let blocks = level_set.blocks();
+        let regions = Regions::find(params, surroundings, level_set, boundary, cache);
+        let labels = regions.labels(blocks);
+        let counts = [regions.bodies.len(), regions.air.len()];
+        let mut volumes = measure_volumes(&labels, counts, level_set, boundary);
+        regions.add_air_elsewhere(blocks, cache.open_cells(params, &surroundings.solids), &mut volumes);
+        Self { labels, regions, volumes }
+    }
+}
+
+impl<const D: usize> Tracked<D> {
+    /// The first regions of a simulation: each should have the volume that it has.
+    pub fn new(params: &Params<D>, found: Found<D>) -> Self {
+        let scale = Scale::of(params);
+        let mut next_id = OPEN_AIR + 1;
+        let mut regions = describe(params, &found, 0.0);
+        for region in regions.iter_mut().zip(&found.regions.vented).filter(|(_, open)| !**open).map(|(r, _)| r) {
+            region.id = next_id;
+            next_id += 1;
+        }
+        let of_body = |volume: f64| LiquidBody { volume, rest_volume: volume, inflow: 0.0 };
+        let bodies = found.volumes.bodies.iter().map(|body| of_body(body.volume * scale.volume)).collect();
+        let constrained = found.regions.constrained();
+        Self { labels: found.labels, regions, bodies, constrained, next_id }
+    }
+
+    /// The regions of the next moment, at `time`, that came from these by `ancestry` in `dt`; and what happened to the
+    /// bubbles. The rest volumes of the bodies add up to `liquid`, in m³, but for what is of no body.
+    pub fn succeeded_by(
+        &self,
+        params: &Params<D>,
+        found: Found<D>,
+        ancestry: &Ancestry,
+        [time, dt]: [f64; 2],
+        liquid: f64,
+    ) -> (Self, Vec<BubbleEvent>) {
+        let mut next = Self {
+            regions: describe(params, &found, time),
+            bodies: self.bodies_after(params, &found, ancestry, liquid),
+            labels: found.labels,
+            constrained: found.regions.constrained(),
+            next_id: self.next_id,
+        };
+        let old_open: Vec<bool> = self.regions.iter().map(|r| r.id == OPEN_AIR).collect();
+        let mut votes = ancestry.regions.clone();
+        self.vote_by_anchor(&found.regions, &mut votes);
+        let families = families([&old_open, &found.regions.vented], &votes);
+        let mut events = Vec::new();
+        for family in &families {
+            next.name(self, family, dt);
+            events.extend(events::of_family(family, &self.regions, &next.regions));
+        }
+        next.settle_sealed(&found.regions);
+        (next, events)
+    }
+
+    /// The bubbles as the projection wants them.
+    pub fn constraints(&self, dx: f64, dt: f64) -> Bubbles {
+        let kept: Vec<usize> = (0..self.regions.len()).filter(|&r| self.constrained[r]).collect();
+        let mut numbers = vec![NO_BUBBLE; self.regions.len()];
+        for (number, &region) in kept.iter().enumerate() {
+            numbers[region] = number as u32;
+        }
+        let number = |&label: &u32| match Owner::of(label) {
+            Some(Owner::Region(region)) => numbers[region],
+            _ => NO_BUBBLE,
+        };
+        Bubbles {
+            of_slot: self.labels.values().par_iter().map(number).collect(),
+            growth: kept.iter().map(|&r| bubble_growth(&self.regions[r], dx, dt)).collect(),
+            pressure: kept.iter().map(|&r| self.regions[r].pressure).collect(),
+        }
+    }
+
+    /// Takes over the pressures of the constrained regions; all others have that of the open air.
+    pub fn set_pressures(&mut self, found: &[f64]) {
+        let mut found = found.iter();
+        for (region, &constrained) in self.regions.iter_mut().zip(&self.constrained) {
+            region.pressure = if constrained { found.next().copied().unwrap_or(0.0) } else { 0.0 };
+        }
+    }
+
+    /// The rate at which the cells of each body must grow for it to regain its volume, in 1/s.
+    pub fn corrections(&self, dt: f64) -> Vec<f64> {
+        self.bodies.iter().map(|body| volume_correction(body.volume, body.rest_volume, dt)).collect()
+    }
+
+    /// The body that a cell belongs to.
+    pub fn body_at(&self, cell: Slot) -> Option<usize> {
+        match Owner::of(self.labels[cell]) {
+            Some(Owner::Body(body)) => Some(body),
+            _ => None,
+        }
+    }
+
+    /// The volumes that the bodies have within another level set.
+    pub fn body_volumes(&self, level_set: &Field<f32, D>, boundary: &Boundary<D>, cell_volume: f64) -> Vec<f64> {
+        let counts = [self.bodies.len(), self.regions.len()];
+        let volumes = measure_volumes(&self.labels, counts, level_set, boundary);
+        volumes.bodies.iter().map(|body| body.volume * cell_volume).collect()
+    }
+
+    /// Notes what sources push into the bodies.
+    pub fn set_inflow(&mut self, boundary: &Boundary<D>) {
+        for &(cell, rate) in &boundary.outlets {
+            if let Some(Owner::Body(body)) = Owner::of(self.labels.get(cell)) {
+                self.bodies[body].inflow += rate;
+            }
+        }
+    }
+
+    /// Regions that no liquid is near have no samples: what holds the anchor of an old one is that one.
+    fn vote_by_anchor(&self, regions: &Regions<D>, votes: &mut matching::Votes) {
+        for (old, region) in self.regions.iter().enumerate() {
+            if let Some(new) = regions.region_at(region.anchor)
+                && !votes.of_new.contains_key(&new)
+            {
+                votes.add(Some(old), new);
+            }
+        }
+    }
+
+    /// The bodies after a substep.
+    fn bodies_after(
+        &self,
+        params: &Params<D>,
+        found: &Found<D>,
+        ancestry: &Ancestry,
+        liquid: f64,
+    ) -> Vec<LiquidBody> {
+        let scale = Scale::of(params);
+        let volume: Vec<f64> = found.volumes.bodies.iter().map(|body| body.volume * scale.volume).collect();
+        let old_rest: Vec<f64> = self.bodies.iter().map(|body| body.rest_volume).collect();
+        // A body without a past, as drops are that spray has become, should have the volume that it has.
+        let mut rest = volume.clone();
+        let open = [vec![false; self.bodies.len()], vec![false; volume.len()]];
+        for family in families([&open[0], &open[1]], &ancestry.bodies).iter().filter(|f| !f.old.is_empty()) {
+            for (body, volume) in family.rest_volumes(&old_rest, &volume) {
+                rest[body] = volume;
+            }
+        }
+        // What vanished bodies leave, the others take.
+        let wanted = liquid - found.volumes.stray_liquid * scale.volume;
+        let sum: f64 = rest.iter().sum();
+        let factor = if sum > 0.0 { (wanted / sum).max(0.0) } else { 1.0 };
+        let body = |(volume, rest): (f64, f64)| LiquidBody { volume, rest_volume: rest * factor, inflow: 0.0 };
+        volume.into_iter().zip(rest).map(body).collect()
+    }
+
+    /// Gives the new regions of a family identities, rest volumes and what else they inherit.
+    fn name(&mut self, old: &Self, family: &Family, dt: f64) {
+        let old_rest: Vec<f64> = old.regions.iter().map(|r| r.rest_volume).collect();
+        let volume: Vec<f64> = self.regions.iter().map(|r| r.volume).collect();
+        let is_void = family.old.is_empty() && !family.from_open;
+        for (new, rest) in family.rest_volumes(&old_rest, &volume) {
+            let region = &mut self.regions[new];
+            // Air that has been shut off from the rest without touching liquid is no void.
+            region.rest_volume = if is_void && region.area == 0.0 { region.volume } else { rest };
+            region.pressure = weighted_mean(&family.old, |k| (old.regions[k].volume, old.regions[k].pressure));
+            region.velocity = std::array::from_fn(|axis| {
+                weighted_mean(&family.old, |k| (old.regions[k].volume, old.regions[k].velocity[axis]))
+            });
+            match family.same.iter().find(|(_, same)| *same == new) {
+                Some(&(same, _)) => {
+                    region.id = old.regions[same].id;
+                    region.born = old.regions[same].born;
+                    if family.old.len() == 1 && family.new.len() == 1 && dt > 0.0 {
+                        let way = sub(region.centroid, old.regions[same].centroid);
+                        region.velocity = way.map(|x| x / dt);
+                    }
+                }
+                None => {
+                    region.id = self.next_id;
+                    self.next_id += 1;
+                }
+            }
+        }
+    }
+
+    /// In a sealed part of the world the air has the room that the liquid leaves. The region that has no constraint of
+    /// its own should have what the others should not.
+    fn settle_sealed(&mut self, regions: &Regions<D>) {
+        for group in regions.sealed_groups() {
+            let room: f64 = group.regions.iter().map(|&r| self.regions[r].volume).sum::<f64>()
+                + group.bodies.iter().map(|&b| self.bodies[b].volume).sum::<f64>();
+            let liquid: f64 = group.bodies.iter().map(|&b| self.bodies[b].rest_volume).sum();
+            let others = group.regions.iter().filter(|&&r| r != group.unconstrained);
+            let others: f64 = others.map(|&r| self.regions[r].rest_volume).sum();
+            self.regions[group.unconstrained].rest_volume = (room - liquid - others).max(0.0);
+        }
+    }
+}
+
+/// What a cell is in metres.
+struct Scale {
+    area: f64,
+    volume: f64,
+}
+
+impl Scale {
+    fn of<const D: usize>(params: &Params<D>) -> Self {
+        let dx = params.grid.dx;
+        Self { area: dx.powi(D as i32 - 1), volume: dx.powi(D as i32) }
+    }
+}
+
+/// The regions as measured, each as it should be, all open.
+fn describe<const D: usize>(params: &Params<D>, found: &Found<D>, time: f64) -> Vec<Bubble<D>> {
+    let scale = Scale::of(params);
+    let anchors = found.regions.air.first_cells();
+    let bubble = |(holding, anchor): (&Holding<D>, [usize; D])| Bubble {
+        id: OPEN_AIR,
+        born: time,
+        volume: holding.volume * scale.volume,
+        rest_volume: holding.volume * scale.volume,
+        area: holding.area * scale.area,
+        pressure: 0.0,
+        centroid: params.grid.point(holding.centroid()),
+        velocity: [0.0; D],
+        anchor,
+    };
+    found.volumes.regions.iter().zip(anchors).map(bubble).collect()
+}
+
+fn weighted_mean(of: &[usize], weight_and_value: impl Fn(usize) -> (f64, f64)) -> f64 {
+    let (mut weights, mut sum) = (0.0, 0.0);
+    for (weight, value) in of.iter().map(|&k| weight_and_value(k)) {
+        weights += weight;
+        sum += weight * value;
+    }
+    if weights > 0.0 { sum / weights } else { 0.0 }
+}
+
+impl<const D: usize> State<D> {
+    /// The bubbles: regions of air that keep their volume, and that liquid touches.
+    pub fn bubbles(&self) -> impl Iterator<Item = &Bubble<D>> {
+        self.tracked.iter().flat_map(|tracked| &tracked.regions).filter(|region| region.is_bubble())
+    }
+}

@@ -1,0 +1,72 @@
+//! Where the cells of new regions came from.
+
+use meniscus_core::advect::advect_point;
+use meniscus_core::grid::{FaceField, Field, Slot, block_len};
+use rayon::prelude::*;
+
+use super::matching::Votes;
+use crate::regions::Owner;
+
+/// Which old bodies and regions the new ones came from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ancestry {
+    /// Of the bodies of liquid.
+    pub bodies: Votes,
+    /// Of the regions of air.
+    pub regions: Votes,
+}
+
+/// How far from the surface, in cells, cells are traced: every body and every region has cells as near as that.
+const NEAR: f32 = 1.0;
+
+/// Follows the cells next to the surface back by `dt` (in cells per velocity), through the velocity that the surface
+/// was moved by.
+pub fn trace<const D: usize>(
+    old: &Field<u32, D>,
+    new: &Field<u32, D>,
+    level_set: &Field<f32, D>,
+    velocity: &FaceField<f32, D>,
+    dt: f32,
+) -> Ancestry {
+    let blocks = new.blocks();
+    let of_block = |block: usize| {
+        let mut found = Ancestry::default();
+        for local in 0..block_len::<D>() {
+            let slot = Slot { block, local };
+            let Some(owner) = Owner::of(new[slot]).filter(|_| level_set[slot].abs() <= NEAR) else { continue };
+            let centre = blocks.cell(slot).map(|c| c as f32 + 0.5);
+            let from = owner_at(old, advect_point(centre, velocity, -dt), owner);
+            match (from, owner) {
+                (Some(Owner::Body(from)), Owner::Body(body)) => found.bodies.add(Some(from), body),
+                (Some(Owner::Region(from)), Owner::Region(region)) => found.regions.add(Some(from), region),
+                (_, Owner::Body(body)) => found.bodies.add(None, body),
+                (_, Owner::Region(region)) => found.regions.add(None, region),
+            }
+        }
+        found
+    };
+    let parts: Vec<Ancestry> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let mut ancestry = Ancestry::default();
+    for part in parts {
+        ancestry.bodies.join(part.bodies);
+        ancestry.regions.join(part.regions);
+    }
+    ancestry
+}
+
+/// The owner, of the same kind as `like`, of the nearest cell to a point, of the 2^D cells around it.
+fn owner_at<const D: usize>(labels: &Field<u32, D>, x: [f32; D], like: Owner) -> Option<Owner> {
+    let base: [i64; D] = x.map(|c| (c - 0.5).floor() as i64);
+    let mut nearest = None;
+    for k in 0..1usize << D {
+        let cell: [i64; D] = std::array::from_fn(|a| base[a] + (k >> a & 1) as i64);
+        let distance: f32 = (0..D).map(|a| (x[a] - cell[a] as f32 - 0.5).powi(2)).sum();
+        let owner = Owner::of(labels.get(cell)).filter(|owner| owner.is_like(like));
+        if let Some(owner) = owner
+            && nearest.is_none_or(|(known, _)| distance < known)
+        {
+            nearest = Some((distance, owner));
+        }
+    }
+    nearest.map(|(_, owner)| owner)
+}
