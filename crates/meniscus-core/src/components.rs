@@ -226,7 +226,8 @@ impl<const D: usize> Components<D> {
             for part in 0..part_count(block) {
                 // Components are numbered in the order in which they are met.
                 if self.of_part[self.first[index] as usize + part] as usize == found.len() {
-                    let is_first = |&local: &usize| part_of(block, cell_in_block::<D>(local)) == Some(part as u32);
+                    let is_first =
+                        |&local: &usize| part_of(block, cell_in_block::<D>(local)) == Some(part as u32);
                     let local = (0..block_len::<D>()).find(is_first).expect("a part has cells");
                     let (coord, inner) = (unravel(index, self.dims), cell_in_block::<D>(local));
                     found.push(std::array::from_fn(|a| coord[a] * BLOCK_EDGE + inner[a]));

@@ -12,7 +12,9 @@ fn main() {
     let disc = |c: [f64; 2], r: f64| Shape::sphere(c, r).unwrap();
     let shape = match &case[..] {
         "rise" => bx([0.0; 2], [1.0, 0.7]).difference(disc([0.5, 0.25], 0.12)),
-        "two" => bx([0.0; 2], [1.0, 0.8]).difference(disc([0.5, 0.2], 0.12)).difference(disc([0.45, 0.45], 0.08)),
+        "two" => {
+            bx([0.0; 2], [1.0, 0.8]).difference(disc([0.5, 0.2], 0.12)).difference(disc([0.45, 0.45], 0.08))
+        }
         "slosh" => bx([0.0; 2], [0.5, 0.6]),
         "rest" => bx([0.0; 2], [1.0, 0.6]),
         "cooler" => {
@@ -36,13 +38,32 @@ fn main() {
         let dt = max_time_step(&state, &params).min(0.005);
         let info = step(&mut state, &params, &surroundings, dt, &mut ws).unwrap();
         for e in &info.bubble_events {
-            println!("  {:.4} #{} {:?} {:?} -> {:?} {:?}", state.time, state.substep, e.kind, e.from, e.to, e.volumes.iter().map(|v| (v / cell * 100.0).round() / 100.0).collect::<Vec<_>>());
+            println!(
+                "  {:.4} #{} {:?} {:?} -> {:?} {:?}",
+                state.time,
+                state.substep,
+                e.kind,
+                e.from,
+                e.to,
+                e.volumes.iter().map(|v| (v / cell * 100.0).round() / 100.0).collect::<Vec<_>>()
+            );
         }
         if state.time >= next {
             next += end / 40.0;
-            print!("t {:.3} #{} it {} nb {} maxu {:.2} V {:.5} T {:.5} np {} bodies {} |", state.time, state.substep, info.solve.iterations, info.constrained_bubbles, state.max_speed, state.volume / v0, state.volume_target / v0, state.particles.len(), state.tracked.as_ref().map_or(0, |t| t.bodies.len()));
-            for b in state.bubbles().take(8) {
-                print!(" {}:{:.1}/{:.1} p{:.0} y{:.3}", b.id, b.volume / cell, b.rest_volume / cell, b.pressure, b.centroid[1]);
+            print!(
+                "t {:.3} #{} it {} nb {} maxu {:.2} V {:.5} T {:.5} np {} bodies {} |",
+                state.time,
+                state.substep,
+                info.solve.iterations,
+                info.constrained_bubbles,
+                state.max_speed,
+                state.volume / v0,
+                state.volume_target / v0,
+                state.particles.len(),
+                state.tracked.as_ref().map_or(0, |t| t.bodies.len())
+            );
+            for b in state.bubbles().filter(|b| b.volume < 30.0 * cell).take(14) {
+                print!(" {}:{:.1}/{:.1} y{:.3}", b.id, b.volume / cell, b.rest_volume / cell, b.centroid[1]);
             }
             println!();
         }

@@ -26,5 +26,5 @@ pub use collide::CollideInfo;
 pub use params::{AirModel, Params, Solid, Source, Surroundings, Transfer};
 pub use reseed::ReseedInfo;
 pub use state::{Body, State};
-pub use tracking::{Bubble, BubbleEvent, EventKind, LiquidBody, OPEN_AIR, Tracked};
 pub use step::{StepInfo, Workspace, max_time_step, solid_travel, step};
+pub use tracking::{Bubble, BubbleEvent, EventKind, LiquidBody, OPEN_AIR, Tracked};

@@ -54,8 +54,7 @@ pub fn holdings_of_parts<const D: usize>(
         if let Some(part) = of_cell(local) {
             let inner = cell_in_block::<D>(local);
             let volume = open(local);
-            let moment =
-                std::array::from_fn(|a| ((coord[a] * BLOCK_EDGE + inner[a]) as f64 + 0.5) * volume);
+            let moment = std::array::from_fn(|a| ((coord[a] * BLOCK_EDGE + inner[a]) as f64 + 0.5) * volume);
             holdings[part].add(&Holding { volume, area: 0.0, moment });
         }
     }

@@ -23,7 +23,7 @@ use crate::spray::Spray;
 use crate::state::{State, active_blocks};
 use crate::surface::{advect_surface, follow_particles};
 use crate::tracking::{BubbleEvent, Found, trace};
-use crate::volume::{undo_sudden_change, volume_correction};
+use crate::volume::{undo_sudden_change, undo_sudden_changes, volume_correction};
 
 /// Memory that one substep leaves to the next; it holds nothing that a state does not.
 #[derive(Clone, Debug, Default)]
@@ -169,27 +169,31 @@ pub fn step<const D: usize>(
     clock.stage("level_set");
     let mut bubble_events = Vec::new();
     if let Some(tracked) = state.tracked.take() {
-        let found =
+        let mut found =
             Found::new(params, surroundings, &state.level_set, &boundary, &mut workspace.boundary);
         clock.stage("regions");
-        state.volume = found.volumes.liquid() * cell_volume;
-        let ancestry =
-            trace(&tracked.labels, &found.labels, &state.level_set, &state.velocity, dt_in_cells);
+        let ancestry = trace(&tracked.labels, &found.labels, &state.level_set, &state.velocity, dt_in_cells);
         let times = [state.time + dt, dt];
         let (mut tracked, events) =
-            tracked.succeeded_by(params, found, &ancestry, times, state.volume_target);
+            tracked.succeeded_by(params, &found, &ancestry, times, state.volume_target);
         tracked.set_inflow(&boundary);
+        clock.stage("tracking");
+        if undo_sudden_changes(&tracked, &mut state.level_set, cell_volume) {
+            let open = workspace.boundary.open_cells(params, &surroundings.solids);
+            found.volumes = found.regions.measure(&found.labels, &state.level_set, &boundary, open);
+            tracked.set_volumes(params, &found.volumes);
+        }
+        state.volume = found.volumes.liquid() * cell_volume;
         state.tracked = Some(tracked);
         bubble_events = events;
-        clock.stage("tracking");
     } else {
         state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
         if undo_sudden_change(state, &boundary, cell_volume) && !surroundings.sources.is_empty() {
             fill_sources(&mut state.level_set, params, &surroundings.sources);
             state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
         }
-        clock.stage("measure");
     }
+    clock.stage("measure");
 
     let projected = solve_velocity(
         state,
@@ -345,12 +349,8 @@ fn solve_velocity<const D: usize>(
         bubbles: bubbles.as_ref(),
         divergence: Some(&divergence),
     };
-    let projection_params = ProjectionParams {
-        dt,
-        density: params.density,
-        theta_min: params.theta_min,
-        solve: params.solve,
-    };
+    let projection_params =
+        ProjectionParams { dt, density: params.density, theta_min: params.theta_min, solve: params.solve };
     let info = project(&liquid, &mut velocity, &mut pressure, &projection_params, &mut workspace.projection)?;
     state.pressure = pressure;
     if let Some(tracked) = &mut state.tracked {

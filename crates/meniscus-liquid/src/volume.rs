@@ -4,13 +4,16 @@
 //! section 7.1, applied to the liquid), which moves surface and particles alike. What an event adds or takes
 //! at once, as when a cavity closes between two cells, is undone at once by moving the level set.
 
-use meniscus_core::grid::Field;
+use std::collections::BTreeMap;
+
+use meniscus_core::grid::{Field, Slot, block_len};
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 use crate::measure::liquid_volume;
+use crate::regions::{Contact, Owner, across};
 use crate::state::State;
-use crate::tracking::Bubble;
+use crate::tracking::{Bubble, Tracked};
 
 /// The part of an error of the volume that is corrected in a substep (Goldade 2020, section 7.1; all at
 /// once would ring).
@@ -75,4 +78,86 @@ pub fn undo_sudden_change<const D: usize>(
 
 fn shift<const D: usize>(level_set: &mut Field<f32, D>, by: f64) {
     level_set.values_mut().par_iter_mut().for_each(|value| *value += by as f32);
+}
+
+/// A bubble's error beyond this part of its volume is the work of an event; it is larger than [`SUDDEN`] because what
+/// a bubble of few cells measures depends on where it lies on the grid.
+const SUDDEN_FOR_BUBBLE: f64 = 0.02;
+
+/// Bubbles of fewer cells, and voids, are left to the flow: a shift would pin them to the cells that they are in.
+const RESOLVED: f64 = 10.0;
+
+/// Moves the surfaces of the bodies and bubbles whose volumes have changed by more than slow drift explains, by at most
+/// [`MAX_SHIFT`]; says whether there were any. No cell passes from liquid to air or back, so that everything remains of
+/// the body or region that it is of.
+pub fn undo_sudden_changes<const D: usize>(
+    tracked: &Tracked<D>,
+    level_set: &mut Field<f32, D>,
+    cell_volume: f64,
+) -> bool {
+    let Some(shifts) = shifts(tracked, cell_volume) else { return false };
+    let old = level_set.clone();
+    let blocks = old.blocks();
+    level_set.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        for (local, value) in values.iter_mut().enumerate() {
+            let slot = Slot { block, local };
+            let owner = Owner::of(tracked.labels[slot]).filter(|_| value.abs() < 1.0);
+            let Some(owner) = owner else { continue };
+            let other = across(&tracked.labels, &old, blocks.cell(slot), *value < 0.0);
+            let pair = match (owner, other) {
+                (Owner::Body(body), Some(Owner::Region(region))) => (body, region),
+                (Owner::Region(region), Some(Owner::Body(body))) => (body, region),
+                _ => continue,
+            };
+            if let Some(shift) = shifts.get(&pair) {
+                let moved = *value - *shift as f32;
+                *value = if *value < 0.0 { moved.min(-LEAST_LEVEL) } else { moved.max(LEAST_LEVEL) };
+            }
+        }
+    });
+    true
+}
+
+/// The least distance of a centre from the surface that a shift leaves, in cells.
+const LEAST_LEVEL: f32 = 1e-3;
+
+/// How far the surface between bodies and regions is to move into the air, in cells, by (body, region).
+///
+/// A bubble regains its volume all over its surface. A body gives or takes what it must, and what its bubbles took or
+/// gave, where it touches air whose volume is not constrained.
+fn shifts<const D: usize>(tracked: &Tracked<D>, cell_volume: f64) -> Option<BTreeMap<(usize, usize), f64>> {
+    let sudden = |missing: f64, rest: f64, part: f64| {
+        if missing.abs() > part * rest { missing / cell_volume } else { 0.0 }
+    };
+    let mut of_body: Vec<f64> =
+        tracked.bodies.iter().map(|b| sudden(b.rest_volume - b.volume, b.rest_volume, SUDDEN)).collect();
+    let of_region: Vec<f64> = (tracked.regions.iter().zip(&tracked.constrained))
+        .map(|(r, &constrained)| {
+            let resolved = r.rest_volume > RESOLVED * cell_volume;
+            let part = if constrained && resolved { SUDDEN_FOR_BUBBLE } else { f64::INFINITY };
+            sudden(r.rest_volume - r.volume, r.rest_volume, part)
+        })
+        .collect();
+    if of_body.iter().chain(&of_region).all(|missing| *missing == 0.0) {
+        return None;
+    }
+    let (mut area, mut free_area) = (vec![0.0; of_region.len()], vec![0.0; of_body.len()]);
+    for contact in &tracked.contacts {
+        area[contact.region] += contact.area;
+        if !tracked.constrained[contact.region] {
+            free_area[contact.body] += contact.area;
+        }
+    }
+    for contact in &tracked.contacts {
+        of_body[contact.body] += of_region[contact.region] * contact.area / area[contact.region];
+    }
+    let shift = |contact: &Contact| {
+        let shift = if tracked.constrained[contact.region] {
+            -of_region[contact.region] / area[contact.region]
+        } else {
+            of_body[contact.body] / free_area[contact.body]
+        };
+        ((contact.body, contact.region), shift.clamp(-MAX_SHIFT, MAX_SHIFT))
+    };
+    Some(tracked.contacts.iter().map(shift).collect())
 }

@@ -62,4 +62,4 @@ pub use meniscus_scene::{Scene, SceneError, gallery, schema};
 pub use pictures::{PictureOptions, Pictures, PicturesError, draw};
 pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};
 pub use simulation::{Checkpoint, MotionFn, Simulation, SimulationError};
-pub use stats::{CellCounts, ProbeValue, SolveStats, Stats};
+pub use stats::{BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};

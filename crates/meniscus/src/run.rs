@@ -151,7 +151,7 @@ fn run_in<const D: usize>(
         }
         kept
     })?;
-    JsonLines::resume(folder.events(), |line| is_before(line, position))?;
+    let mut events_log = JsonLines::resume(folder.events(), |line| is_before(line, position))?;
     let mut tally = tally.get();
     tally.check(options.max_drift)?;
     if options.resume {
@@ -162,6 +162,9 @@ fn run_in<const D: usize>(
     while simulation.frames_done() < frames {
         let stats = simulation.advance_substep()?;
         stats_log.append(&stats)?;
+        for event in &stats.events {
+            events_log.append(event)?;
+        }
         tally = tally.plus(Tally::of(&stats));
         let ended = simulation.frames_done() == stats.frame;
         if ended {

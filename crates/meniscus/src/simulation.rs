@@ -8,13 +8,13 @@ use meniscus_io::{Frame, FrameParticles};
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
-    Body, Params, Solid, Source, State, StepInfo, Surroundings, Transfer, Workspace, max_time_step, probe,
-    solid_travel, step,
+    Body, Bubble, EventKind, Params, Solid, Source, State, StepInfo, Surroundings, Transfer, Workspace,
+    max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{ProbeKind, Scene, Setup};
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{CellCounts, ProbeValue, SolveStats, Stats};
+use crate::stats::{BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};
 
 /// Where a solid is at a time, in seconds: the transform of its shape in the scene.
 pub type MotionFn<const D: usize> = Box<dyn Fn(f64) -> RigidTransform<D> + Send + Sync>;
@@ -270,12 +270,12 @@ impl<const D: usize> Simulation<D> {
             kinetic_energy: info.kinetic_energy,
             max_speed: state.max_speed,
             max_divergence: info.max_divergence,
-            bubbles: Vec::new(),
+            bubbles: state.bubbles().map(|bubble| bubble_stats(bubble, state.time)).collect(),
             bodies: Vec::new(),
             probes: self.setup.probes.iter().map(|p| (p.name.clone(), self.measure(&p.kind))).collect(),
             solve: SolveStats {
                 unknowns: info.liquid_cells,
-                bubbles: 0,
+                bubbles: info.constrained_bubbles,
                 regions: 0,
                 iterations: info.solve.iterations,
                 residual: info.solve.relative_residual,
@@ -288,6 +288,11 @@ impl<const D: usize> Simulation<D> {
             poured_volume: info.poured,
             drained_volume: info.removed,
             warnings,
+            events: info
+                .bubble_events
+                .iter()
+                .map(|event| event_line(event, state.time, [frame, substep]))
+                .collect(),
         }
     }
 
@@ -377,6 +382,31 @@ fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
         },
         ..Params::new(setup.grid)
     }
+}
+
+fn bubble_stats<const D: usize>(bubble: &Bubble<D>, time: f64) -> BubbleStats {
+    let Bubble { id, volume, rest_volume, pressure, area, .. } = *bubble;
+    BubbleStats {
+        id,
+        volume,
+        rest_volume,
+        pressure,
+        centroid: bubble.centroid.to_vec(),
+        velocity: bubble.velocity.to_vec(),
+        area,
+        age: time - bubble.born,
+    }
+}
+
+fn event_line(event: &meniscus_liquid::BubbleEvent, time: f64, [frame, substep]: [u32; 2]) -> BubbleEvent {
+    let kind = match event.kind {
+        EventKind::Birth => "birth",
+        EventKind::Merge => "merge",
+        EventKind::Split => "split",
+        EventKind::Collapse => "collapse",
+    };
+    let meniscus_liquid::BubbleEvent { from, to, volumes, .. } = event.clone();
+    BubbleEvent { kind, time, frame, substep, from, to, volumes }
 }
 
 fn step_warnings(info: &StepInfo) -> Vec<String> {

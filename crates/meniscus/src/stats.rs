@@ -29,8 +29,8 @@ pub struct Stats {
     pub max_speed: f64,
     /// The largest error of a cell's divergence, in 1/s.
     pub max_divergence: f64,
-    /// Bubbles; none with the air model `void`.
-    pub bubbles: Vec<serde_json::Value>,
+    /// Bubbles: air that keeps its volume and that liquid touches; none with the air model `void`.
+    pub bubbles: Vec<BubbleStats>,
     /// Rigid bodies; none yet.
     pub bodies: Vec<serde_json::Value>,
     /// The probes by name.
@@ -51,6 +51,9 @@ pub struct Stats {
     pub drained_volume: f64,
     /// What a user should know.
     pub warnings: Vec<String>,
+    /// What happened to bubbles: lines of `events.jsonl`.
+    #[serde(skip)]
+    pub events: Vec<BubbleEvent>,
 }
 
 impl Stats {
@@ -74,6 +77,47 @@ pub struct CellCounts {
     pub air: usize,
     /// Cells wholly inside solids.
     pub solid: usize,
+}
+
+/// A bubble. Vectors have as many entries as the scene has dimensions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BubbleStats {
+    /// Its identity, from 1, the same as long as it lives.
+    pub id: u32,
+    /// In m³ (2D: m²).
+    pub volume: f64,
+    /// The volume that it should have; 0 for a void among the particles, which is made to vanish.
+    pub rest_volume: f64,
+    /// In Pa, above that of the open air.
+    pub pressure: f64,
+    /// The centre of its volume.
+    pub centroid: Vec<f64>,
+    /// The velocity of its centre, in m/s.
+    pub velocity: Vec<f64>,
+    /// The area of its surface to liquid, in m² (2D: m).
+    pub area: f64,
+    /// For how long it has been, in s.
+    pub age: f64,
+}
+
+/// What happened to bubbles in a substep: one line of `events.jsonl`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BubbleEvent {
+    /// `birth`: a bubble came from nowhere. `merge`: several became fewer, or one joined the open air. `split`: one
+    /// became several, or was cut off from the open air. `collapse`: a bubble vanished.
+    pub kind: &'static str,
+    /// The simulated time.
+    pub time: f64,
+    /// The frame that the substep is part of, from 1.
+    pub frame: u32,
+    /// The substep within the frame, from 1.
+    pub substep: u32,
+    /// The bubbles before; 0 is the open air.
+    pub from: Vec<u32>,
+    /// The bubbles after; 0 is the open air.
+    pub to: Vec<u32>,
+    /// The volumes of the bubbles after, without that of the open air; of those before where there are none.
+    pub volumes: Vec<f64>,
 }
 
 /// What a probe measured.

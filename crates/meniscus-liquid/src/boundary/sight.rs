@@ -115,7 +115,9 @@ impl<const D: usize> BoundaryCache<D> {
                 let coord = unravel(index, dims);
                 let sight = see(params, &fixed, coord);
                 let cells = open_cells_of(params, &sight, coord);
-                let open = |local: usize| sight.corners::<D>(local).map_or(1.0, |c| cell_open_fraction::<D>(&c[..1 << D]));
+                let open = |local: usize| {
+                    sight.corners::<D>(local).map_or(1.0, |c| cell_open_fraction::<D>(&c[..1 << D]))
+                };
                 let holdings = holdings_of_parts(coord, &cells, open);
                 OpenCells { cells, holdings }
             };

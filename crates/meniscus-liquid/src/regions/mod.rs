@@ -10,11 +10,12 @@ use meniscus_core::components::{BlockCells, Components, Partition, Parts};
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, cell_in_block, ravel, unravel};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::params::{Params, Solid, Surroundings};
 pub use labels::Owner;
-pub use volumes::{Volumes, measure_volumes};
+pub use volumes::{Volumes, across, measure_volumes};
 
 /// Bodies of liquid and regions of air. Cells belong together if they share an open face, so that a wall parts
 /// what lies on its two sides.
@@ -30,7 +31,7 @@ pub struct Regions<const D: usize> {
 }
 
 /// A body of liquid and a region of air that touch.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contact {
     /// The body.
     pub body: usize,
@@ -72,7 +73,8 @@ impl<const D: usize> Regions<D> {
     /// of each sealed group.
     pub fn constrained(&self) -> Vec<bool> {
         let area = self.liquid_area();
-        let mut constrained: Vec<bool> = (0..self.air.len()).map(|r| area[r] > 0.0 && !self.vented[r]).collect();
+        let mut constrained: Vec<bool> =
+            (0..self.air.len()).map(|r| area[r] > 0.0 && !self.vented[r]).collect();
         for group in self.sealed_groups() {
             constrained[group.unconstrained] = false;
         }

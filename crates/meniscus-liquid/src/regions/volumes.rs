@@ -69,8 +69,21 @@ pub fn measure_volumes<const D: usize>(
 }
 
 impl<const D: usize> Regions<D> {
-    /// Adds the air of the blocks without fields, of which `open` tells what resting solids leave open.
-    pub fn add_air_elsewhere(&self, blocks: &Blocks<D>, open: &[OpenCells<D>], volumes: &mut Volumes<D>) {
+    /// What all bodies and regions hold. Of the blocks without fields, `open` tells what resting solids leave open.
+    pub fn measure(
+        &self,
+        labels: &Field<u32, D>,
+        level_set: &Field<f32, D>,
+        boundary: &Boundary<D>,
+        open: &[OpenCells<D>],
+    ) -> Volumes<D> {
+        let counts = [self.bodies.len(), self.air.len()];
+        let mut volumes = measure_volumes(labels, counts, level_set, boundary);
+        self.add_air_elsewhere(labels.blocks(), open, &mut volumes);
+        volumes
+    }
+
+    fn add_air_elsewhere(&self, blocks: &Blocks<D>, open: &[OpenCells<D>], volumes: &mut Volumes<D>) {
         let dims = Blocks::dims_of(blocks.cells());
         for (index, open) in open.iter().enumerate() {
             let coord = unravel(index, dims);
@@ -122,9 +135,15 @@ impl<const D: usize> Found<D> {
             let own = Owner::of(labels[slot]);
             let (own_part, other_part) = if level < 0.0 { (wet, open - wet) } else { (open - wet, wet) };
             // A smoothed delta function of the distance, one cell to either side.
-            let area = if on_surface { 0.5 * open * (1.0 + f64::from(std::f32::consts::PI * level).cos()) } else { 0.0 };
+            let area = if on_surface {
+                0.5 * open * (1.0 + f64::from(std::f32::consts::PI * level).cos())
+            } else {
+                0.0
+            };
             let other = if on_surface { across(labels, level_set, cell, level < 0.0) } else { None };
-            for (owner, volume, is_liquid) in [(own, own_part, level < 0.0), (other, other_part, level >= 0.0)] {
+            for (owner, volume, is_liquid) in
+                [(own, own_part, level < 0.0), (other, other_part, level >= 0.0)]
+            {
                 match owner {
                     Some(owner) => self.add(owner, volume, area, cell),
                     None if is_liquid => self.stray_liquid += volume,
@@ -149,7 +168,7 @@ impl<const D: usize> Found<D> {
 
 /// The owner on the other side of the surface from a cell: that of the neighbour, diagonal ones included, which
 /// lies deepest in the air (`is_liquid`: seen from the liquid) or in the liquid.
-fn across<const D: usize>(
+pub fn across<const D: usize>(
     labels: &Field<u32, D>,
     level_set: &Field<f32, D>,
     cell: [usize; D],

@@ -155,7 +155,10 @@ mod tests {
         assert_eq!(found.len(), 3);
         assert_eq!((&found[0].old[..], &found[0].new[..]), (&[0, 1][..], &[0, 1][..]));
         assert_eq!(found[0].same, [(0, 0), (1, 1)]);
-        assert_eq!((&found[1].old[..], &found[1].new[..], &found[1].same[..]), (&[2][..], &[2][..], &[(2, 2)][..]));
+        assert_eq!(
+            (&found[1].old[..], &found[1].new[..], &found[1].same[..]),
+            (&[2][..], &[2][..], &[(2, 2)][..])
+        );
         assert_eq!((&found[2].old[..], &found[2].new[..]), (&[][..], &[3][..]));
         // 3 + 5 are shared as 1 to 3.
         assert_eq!(found[0].rest_volumes(&[3.0, 5.0, 2.0], &[1.0, 3.0, 2.2, 0.1]), [(0, 2.0), (1, 6.0)]);
@@ -164,7 +167,8 @@ mod tests {
 
     #[test]
     fn a_few_samples_across_a_film_are_no_merger() {
-        let found = families([&[false; 2], &[false; 2]], &votes(&[((0, 0), 100), ((0, 1), 4), ((1, 1), 100)]));
+        let found =
+            families([&[false; 2], &[false; 2]], &votes(&[((0, 0), 100), ((0, 1), 4), ((1, 1), 100)]));
         assert_eq!(found.iter().map(|f| f.same.clone()).collect::<Vec<_>>(), [[(0, 0)], [(1, 1)]]);
     }
 

@@ -23,7 +23,7 @@ use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::Holding;
 use crate::params::{Params, Surroundings};
 use crate::projection::{Bubbles, NO_BUBBLE};
-use crate::regions::{Owner, Regions, Volumes, measure_volumes};
+use crate::regions::{Contact, Owner, Regions, Volumes, measure_volumes};
 use crate::state::State;
 use crate::volume::{bubble_growth, volume_correction};
 pub use events::{BubbleEvent, EventKind};
@@ -39,8 +39,10 @@ pub struct Tracked<const D: usize> {
     pub regions: Vec<Bubble<D>>,
     /// The bodies of liquid.
     pub bodies: Vec<LiquidBody>,
+    /// Who touches whom.
+    pub(crate) contacts: Vec<Contact>,
     /// By region of air: whether its volume is a constraint of the projection.
-    constrained: Vec<bool>,
+    pub(crate) constrained: Vec<bool>,
     /// The identity of the next bubble.
     next_id: u32,
 }
@@ -111,12 +113,10 @@ impl<const D: usize> Found<D> {
         boundary: &Boundary<D>,
         cache: &mut BoundaryCache<D>,
     ) -> Self {
-        let blocks = level_set.blocks();
         let regions = Regions::find(params, surroundings, level_set, boundary, cache);
-        let labels = regions.labels(blocks);
-        let counts = [regions.bodies.len(), regions.air.len()];
-        let mut volumes = measure_volumes(&labels, counts, level_set, boundary);
-        regions.add_air_elsewhere(blocks, cache.open_cells(params, &surroundings.solids), &mut volumes);
+        let labels = regions.labels(level_set.blocks());
+        let open = cache.open_cells(params, &surroundings.solids);
+        let volumes = regions.measure(&labels, level_set, boundary, open);
         Self { labels, regions, volumes }
     }
 }
@@ -127,14 +127,16 @@ impl<const D: usize> Tracked<D> {
         let scale = Scale::of(params);
         let mut next_id = OPEN_AIR + 1;
         let mut regions = describe(params, &found, 0.0);
-        for region in regions.iter_mut().zip(&found.regions.vented).filter(|(_, open)| !**open).map(|(r, _)| r) {
+        for region in
+            regions.iter_mut().zip(&found.regions.vented).filter(|(_, open)| !**open).map(|(r, _)| r)
+        {
             region.id = next_id;
             next_id += 1;
         }
         let of_body = |volume: f64| LiquidBody { volume, rest_volume: volume, inflow: 0.0 };
         let bodies = found.volumes.bodies.iter().map(|body| of_body(body.volume * scale.volume)).collect();
         let constrained = found.regions.constrained();
-        Self { labels: found.labels, regions, bodies, constrained, next_id }
+        Self { labels: found.labels, regions, bodies, contacts: found.regions.contacts, constrained, next_id }
     }
 
     /// The regions of the next moment, at `time`, that came from these by `ancestry` in `dt`; and what happened to the
@@ -142,15 +144,16 @@ impl<const D: usize> Tracked<D> {
     pub fn succeeded_by(
         &self,
         params: &Params<D>,
-        found: Found<D>,
+        found: &Found<D>,
         ancestry: &Ancestry,
         [time, dt]: [f64; 2],
         liquid: f64,
     ) -> (Self, Vec<BubbleEvent>) {
         let mut next = Self {
-            regions: describe(params, &found, time),
-            bodies: self.bodies_after(params, &found, ancestry, liquid),
-            labels: found.labels,
+            regions: describe(params, found, time),
+            bodies: self.bodies_after(params, found, ancestry, liquid),
+            labels: found.labels.clone(),
+            contacts: found.regions.contacts.clone(),
             constrained: found.regions.constrained(),
             next_id: self.next_id,
         };
@@ -207,10 +210,26 @@ impl<const D: usize> Tracked<D> {
     }
 
     /// The volumes that the bodies have within another level set.
-    pub fn body_volumes(&self, level_set: &Field<f32, D>, boundary: &Boundary<D>, cell_volume: f64) -> Vec<f64> {
+    pub fn body_volumes(
+        &self,
+        level_set: &Field<f32, D>,
+        boundary: &Boundary<D>,
+        cell_volume: f64,
+    ) -> Vec<f64> {
         let counts = [self.bodies.len(), self.regions.len()];
         let volumes = measure_volumes(&self.labels, counts, level_set, boundary);
         volumes.bodies.iter().map(|body| body.volume * cell_volume).collect()
+    }
+
+    /// Takes over what bodies and regions hold.
+    pub fn set_volumes(&mut self, params: &Params<D>, volumes: &Volumes<D>) {
+        let scale = Scale::of(params);
+        for (body, holding) in self.bodies.iter_mut().zip(&volumes.bodies) {
+            body.volume = holding.volume * scale.volume;
+        }
+        for (region, holding) in self.regions.iter_mut().zip(&volumes.regions) {
+            region.volume = holding.volume * scale.volume;
+        }
     }
 
     /// Notes what sources push into the bodies.
@@ -256,7 +275,8 @@ impl<const D: usize> Tracked<D> {
         let wanted = liquid - found.volumes.stray_liquid * scale.volume;
         let sum: f64 = rest.iter().sum();
         let factor = if sum > 0.0 { (wanted / sum).max(0.0) } else { 1.0 };
-        let body = |(volume, rest): (f64, f64)| LiquidBody { volume, rest_volume: rest * factor, inflow: 0.0 };
+        let body =
+            |(volume, rest): (f64, f64)| LiquidBody { volume, rest_volume: rest * factor, inflow: 0.0 };
         volume.into_iter().zip(rest).map(body).collect()
     }
 
@@ -269,7 +289,8 @@ impl<const D: usize> Tracked<D> {
             let region = &mut self.regions[new];
             // Air that has been shut off from the rest without touching liquid is no void.
             region.rest_volume = if is_void && region.area == 0.0 { region.volume } else { rest };
-            region.pressure = weighted_mean(&family.old, |k| (old.regions[k].volume, old.regions[k].pressure));
+            region.pressure =
+                weighted_mean(&family.old, |k| (old.regions[k].volume, old.regions[k].pressure));
             region.velocity = std::array::from_fn(|axis| {
                 weighted_mean(&family.old, |k| (old.regions[k].volume, old.regions[k].velocity[axis]))
             });

@@ -33,7 +33,9 @@ pub fn trace<const D: usize>(
         let mut found = Ancestry::default();
         for local in 0..block_len::<D>() {
             let slot = Slot { block, local };
-            let Some(owner) = Owner::of(new[slot]).filter(|_| level_set[slot].abs() <= NEAR) else { continue };
+            let Some(owner) = Owner::of(new[slot]).filter(|_| level_set[slot].abs() <= NEAR) else {
+                continue;
+            };
             let centre = blocks.cell(slot).map(|c| c as f32 + 0.5);
             let from = owner_at(old, advect_point(centre, velocity, -dt), owner);
             match (from, owner) {
