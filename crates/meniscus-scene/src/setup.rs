@@ -97,6 +97,8 @@ pub struct SolidSetup<const D: usize> {
     pub shape: Shape<D>,
     /// None if it rests.
     pub motion: Option<Motion<D>>,
+    /// Whether pictures show it as glass; as the renderer sees fit if not said.
+    pub glass: Option<bool>,
 }
 
 /// A measurement.

@@ -142,6 +142,7 @@ fn everything_arrives_in_the_setup() {
     assert_eq!((setup.sinks[0].name.as_str(), setup.sinks[0].stop), ("drain", Some(1.5)));
     let names: Vec<&str> = setup.solids.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["pillar", "solid-2", "paddle"]);
+    assert_eq!((setup.solids[0].glass, setup.solids[1].glass), (Some(true), None));
     let motion = setup.solids[2].motion.as_ref().expect("a motion");
     assert_eq!((motion.pivot, motion.axis, motion.repeat), ([1.5, 0.5, 0.5], [1.0, 0.0, 0.0], true));
     assert_eq!(setup.probes[3].kind, ProbeKind::Flux { axis: 0, from: [1.0, 0.0, 0.0], to: [1.0, 1.0, 1.0] });

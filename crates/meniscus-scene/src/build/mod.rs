@@ -154,15 +154,18 @@ impl<'a, const D: usize> Builder<'a, D> {
     }
 
     fn solid(&mut self, node: &Node, solid: &content::Solid) -> Option<SolidSetup<D>> {
-        let name = name_or_empty(&solid.name);
+        let (name, glass) = (name_or_empty(&solid.name), solid.glass);
         match &solid.motion {
-            None => Some(SolidSetup { name, shape: self.shape_in_domain(node, &solid.shape)?, motion: None }),
+            None => {
+                let shape = self.shape_in_domain(node, &solid.shape)?;
+                Some(SolidSetup { name, shape, motion: None, glass })
+            }
             Some(motion) => {
                 // It may enter the domain later.
                 let shape = self.shape(node.at("shape"), &solid.shape);
                 let pivot = shape.as_ref().map_or([0.0; D], centre_or_origin);
                 let motion = self.motion(node.at("motion"), motion, pivot);
-                Some(SolidSetup { name, shape: shape?, motion: Some(motion?) })
+                Some(SolidSetup { name, shape: shape?, motion: Some(motion?), glass })
             }
         }
     }

@@ -122,7 +122,8 @@ pub struct Liquid {
     pub shape: Shape,
     /// Its velocity at the start in m/s, one number for each dimension; at rest if left out.
     pub velocity: Option<Vec<f64>>,
-    /// What it is made of: a preset of the next three keys, which override it.
+    /// What it is made of: a preset of `density`, `viscosity` and `surface_tension`, each of which can be given beside
+    /// it.
     pub material: Option<Material>,
     /// Its density in kg/m3; 1000 if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -152,7 +153,7 @@ pub struct Source {
     /// When it stops, in seconds; never if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub stop: Option<f64>,
-    /// What it pours: a preset of the next three keys, which override it; the same as the first liquid if left out.
+    /// What it pours: a preset of `density`, `viscosity` and `surface_tension`, each of which can be given beside it; the same as the first liquid if left out.
     pub material: Option<Material>,
     /// The density of what it pours in kg/m3, the same as that of all liquids; as in the first liquid if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -192,6 +193,8 @@ pub struct Solid {
     pub shape: Shape,
     /// How it moves; it rests if left out.
     pub motion: Option<Motion>,
+    /// Whether 3D pictures show it as clear glass; only what spans nearly all of the domain if left out.
+    pub glass: Option<bool>,
 }
 
 /// How a solid moves.
