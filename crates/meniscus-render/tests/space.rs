@@ -138,9 +138,13 @@ fn solids_are_seen_and_containers_seen_through() {
     let small = Shape::sphere([0.0, 0.75, 1.5], 0.3).unwrap();
     let solids = [hull, small];
     let seen = draw(|_| 3.0, &solids, &grey);
-    let hidden = draw(|_| 3.0, &solids, &Style3 { solids: SolidLook::Opaque, ..grey.clone() });
+    let hidden = draw(|_| 3.0, &solids, &Style3 { solids: vec![SolidLook::Opaque], ..grey.clone() });
     assert!(difference(seen.pixel(60, 50), with_ball.pixel(60, 50)) < 60);
     assert_eq!(hidden.pixel(58, 50), hidden.pixel(62, 50));
+    // A ball of glass lets more light through than one that is not.
+    let glass = Style3 { solids: vec![SolidLook::Glass], ..grey.clone() };
+    let clear = draw(|_| 3.0, std::slice::from_ref(&ball), &glass);
+    assert!(difference(clear.pixel(60, 50), with_ball.pixel(60, 50)) > 40);
 }
 
 #[test]

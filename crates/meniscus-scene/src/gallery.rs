@@ -1,10 +1,18 @@
 //! The built-in scenes.
 
 /// Names and texts, in the order that they are listed in.
-const SCENES: [(&str, &str); 6] = [
+const SCENES: [(&str, &str); 14] = [
     ("dam-break", include_str!("../gallery/dam-break.toml")),
     ("fountain", include_str!("../gallery/fountain.toml")),
+    ("water-cooler", include_str!("../gallery/water-cooler.toml")),
+    ("rising-bubble", include_str!("../gallery/rising-bubble.toml")),
+    ("rising-bubble-viscous", include_str!("../gallery/rising-bubble-viscous.toml")),
+    ("wall-with-holes", include_str!("../gallery/wall-with-holes.toml")),
+    ("moving-platform", include_str!("../gallery/moving-platform.toml")),
+    ("bubble-tube", include_str!("../gallery/bubble-tube.toml")),
+    ("cube-bubble", include_str!("../gallery/cube-bubble.toml")),
     ("dam-break-2d", include_str!("../gallery/dam-break-2d.toml")),
+    ("water-cooler-2d", include_str!("../gallery/water-cooler-2d.toml")),
     ("sloshing-2d", include_str!("../gallery/sloshing-2d.toml")),
     ("rotated-box", include_str!("../gallery/rotated-box.toml")),
     ("hydrostatic-2d", include_str!("../gallery/hydrostatic-2d.toml")),

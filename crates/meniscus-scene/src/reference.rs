@@ -68,9 +68,12 @@ These are the tables; their examples below make up one 3D scene.
 /// is named after it. The texts together are one scene.
 const EXAMPLES: [(&str, &str); 20] = [
     ("", "description = \"A gate opens in front of a wheel\"\ngravity = [0, -9.81, 0]\n"),
-    ("domain", "[domain]\nsize = [2, 1, 1]\ncells = 64\nopen = [\"+y\"]\n"),
+    ("domain", "[domain]\nsize = [2, 1, 1]\ncells = 64\nopen = [\"+y\"]\nwalls = \"no-slip\"\n"),
     ("time", "[time]\nframes = 96\nfps = 24\n"),
-    ("liquid", "[[liquid]]\nshape = { box = { from = [0, 0, 0], to = [0.5, 0.6, 1] } }\n"),
+    (
+        "liquid",
+        "[[liquid]]\nshape = { box = { from = [0, 0, 0], to = [0.5, 0.6, 1] } }\nmaterial = \"oil\"\nviscosity = 0.5\n",
+    ),
     (
         "source",
         r#"[[source]]
@@ -114,7 +117,7 @@ keyframes = [
     ("probe.height", "[[probe]]\nkind = \"height\"\nname = \"level\"\nat = [1.0, 0.5]\n"),
     ("probe.flux", "[[probe]]\nkind = \"flux\"\nname = \"flow\"\nfrom = [1, 0, 0]\nto = [1, 1, 1]\n"),
     ("probe.front", "[[probe]]\nkind = \"front\"\nname = \"front\"\ndirection = \"+x\"\n"),
-    ("air", "[air]\nmodel = \"void\"\n"),
+    ("air", "[air]\nmodel = \"bubbles\"\n"),
     ("particles", "[particles]\ntransfer = \"flip\"\nflip_blend = 0.95\n"),
     ("solver", "[solver]\ntolerance = 1e-6\n"),
     ("output", "[output]\ncheckpoint_every = 5\nparticles = false\n"),
@@ -160,12 +163,14 @@ const SHAPES: [(&str, &str); 12] = [
 ];
 
 /// How descriptions name units, and their symbols; what begins like another one comes first.
-const UNITS: [(&str, &str); 7] = [
+const UNITS: [(&str, &str); 9] = [
     ("in metres", "m"),
     ("in seconds", "s"),
     ("in m/s2", "m/s²"),
     ("in m/s", "m/s"),
     ("in kg/m3", "kg/m³"),
+    ("in Pa s", "Pa s"),
+    ("in N/m", "N/m"),
     ("in degrees", "degrees"),
     ("in pixels", "pixels"),
 ];

@@ -3,7 +3,7 @@
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
 
-use crate::content::Show;
+use crate::content::{AirModel, Show, Walls};
 pub use crate::content::{Output as OutputSettings, Solver as SolverSettings, Time as TimeSettings};
 use crate::motion::Motion;
 
@@ -21,6 +21,12 @@ pub struct Setup<const D: usize> {
     pub time: TimeSettings,
     /// Of the liquid, in kg/m3.
     pub density: f64,
+    /// Of the liquid against the air, in N/m; 0 if its surface does not contract.
+    pub surface_tension: f64,
+    /// What the air does.
+    pub air: AirModel,
+    /// How viscous liquid meets the walls of the domain and all solids.
+    pub walls: Walls,
     /// Liquid that is there at the start. Where shapes overlap, the first one counts.
     pub liquids: Vec<LiquidSetup<D>>,
     /// Places that pour liquid in.
@@ -48,6 +54,8 @@ pub struct LiquidSetup<const D: usize> {
     pub shape: Shape<D>,
     /// In m/s.
     pub velocity: [f64; D],
+    /// In Pa s; 0 if nothing resists shear.
+    pub viscosity: f64,
 }
 
 /// A place that pours liquid in.
@@ -59,6 +67,8 @@ pub struct SourceSetup<const D: usize> {
     pub shape: Shape<D>,
     /// In m/s.
     pub velocity: [f64; D],
+    /// In Pa s; 0 if nothing resists shear.
+    pub viscosity: f64,
     /// In seconds.
     pub start: f64,
     /// In seconds; none if it never stops.
@@ -87,6 +97,8 @@ pub struct SolidSetup<const D: usize> {
     pub shape: Shape<D>,
     /// None if it rests.
     pub motion: Option<Motion<D>>,
+    /// Whether pictures show it as glass; as the renderer sees fit if not said.
+    pub glass: Option<bool>,
 }
 
 /// A measurement.

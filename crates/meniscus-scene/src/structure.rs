@@ -235,8 +235,10 @@ impl<'a> Checker<'a> {
             && let Some(word) = unavailable.into_iter().find(|known| known == word)
         {
             let message = format!("{} \"{word}\" is not available in this version", named(node));
-            let about = in_brackets(text(&variants[0], "description"));
-            let help = format!("use {}{about}", list(&words, "\"", "or"));
+            let choices: Vec<String> = (variants.iter().zip(&words))
+                .map(|(v, word)| format!("\"{word}\"{}", in_brackets(first_sentence(v))))
+                .collect();
+            let help = format!("use {}", choices.join(" or "));
             self.problems.error(&node.place, message, "not available yet", help);
             return false;
         }
@@ -364,6 +366,11 @@ fn shorten(word: &str) -> String {
 /// The fix for a value: what it must be, and what it is about.
 fn give(expected: &str, about: &str) -> String {
     format!("give {expected}{}", in_brackets(about))
+}
+
+/// What a rule is about, in short.
+fn first_sentence(rule: &Json) -> &str {
+    text(rule, "description").split(". ").next().unwrap_or_default()
 }
 
 /// A description, ready to follow other words.

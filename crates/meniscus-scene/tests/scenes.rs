@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::report;
 use meniscus_scene::content::Content;
-use meniscus_scene::{ProbeKind, Scene, SceneError, Setup, Transfer, gallery};
+use meniscus_scene::{AirModel, ProbeKind, Scene, SceneError, Setup, Transfer, Walls, gallery};
 
 fn parse(text: &str) -> Result<Scene, SceneError> {
     Scene::parse("test.toml", text, Path::new("tests/meshes"), &[])
@@ -27,13 +27,30 @@ const SQUARE: &str = "[domain]\nsize = [1, 1]\ncells = 10\n";
 const CUBE: &str = "[domain]\nsize = [1, 1, 1]\ncells = 10\n";
 const POOL: &str = "\n[[liquid]]\nshape = { box = { from = [0, 0], to = [0.5, 0.5] } }\n";
 
+/// Scenes that other things name: tests, documents, the pictures of the papers.
+const GALLERY: [&str; 13] = [
+    "dam-break",
+    "dam-break-2d",
+    "hydrostatic-2d",
+    "rotated-box",
+    "sloshing-2d",
+    "fountain",
+    "water-cooler",
+    "rising-bubble",
+    "rising-bubble-viscous",
+    "wall-with-holes",
+    "moving-platform",
+    "cube-bubble",
+    "bubble-tube",
+];
+
 /// Every key of the format, none at its default.
 const EVERYTHING: &str = include_str!("scenes/everything.toml");
 
 #[test]
 fn the_gallery_is_valid_and_gives_no_warning() {
     let names: Vec<&str> = gallery::names().collect();
-    for name in ["dam-break", "dam-break-2d", "hydrostatic-2d", "rotated-box", "sloshing-2d", "fountain"] {
+    for name in GALLERY {
         assert!(names.contains(&name), "{name} is missing");
     }
     for name in names {
@@ -45,6 +62,20 @@ fn the_gallery_is_valid_and_gives_no_warning() {
     }
     assert_eq!(gallery::text("waterfall"), None);
     assert_eq!(gallery::description("waterfall"), None);
+}
+
+/// The papers compare bubbles with a void, at the resolutions that are shipped.
+#[test]
+fn scenes_of_bubbles_have_a_void_for_comparison() {
+    let mut count = 0;
+    for name in gallery::names() {
+        let scene = Scene::gallery(name, &[]).expect("a scene");
+        count += usize::from(scene.content().air.model == AirModel::Bubbles);
+        let void = Scene::gallery(name, &["air.model=\"void\"".into()]).expect("a scene");
+        assert_no_warning(&void);
+        assert_eq!(void.content().air.model, AirModel::Void);
+    }
+    assert!(count >= 7);
 }
 
 #[test]
@@ -100,14 +131,18 @@ fn everything_arrives_in_the_setup() {
         (setup.time.frames, setup.time.fps, setup.time.cfl, setup.time.max_substeps),
         (48, 30.0, 3.0, 8)
     );
-    assert_eq!(setup.density, 850.0);
+    assert_eq!((setup.density, setup.surface_tension), (850.0, 0.03));
+    assert_eq!((setup.air, setup.walls), (AirModel::Bubbles, Walls::NoSlip));
     assert_eq!(setup.liquids.len(), 2);
+    assert_eq!((setup.liquids[0].viscosity, setup.liquids[1].viscosity), (0.0, 0.2));
+    assert_eq!(setup.sources[0].viscosity, 0.5);
     assert_eq!(setup.liquids[1].velocity, [0.0, -1.0, 0.0]);
     assert_eq!((setup.sources[0].start, setup.sources[0].stop), (0.1, Some(1.0)));
     assert_eq!(setup.sources[0].velocity, [1.0, 0.0, 0.0]);
     assert_eq!((setup.sinks[0].name.as_str(), setup.sinks[0].stop), ("drain", Some(1.5)));
     let names: Vec<&str> = setup.solids.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["pillar", "solid-2", "paddle"]);
+    assert_eq!((setup.solids[0].glass, setup.solids[1].glass), (Some(true), None));
     let motion = setup.solids[2].motion.as_ref().expect("a motion");
     assert_eq!((motion.pivot, motion.axis, motion.repeat), ([1.5, 0.5, 0.5], [1.0, 0.0, 0.0], true));
     assert_eq!(setup.probes[3].kind, ProbeKind::Flux { axis: 0, from: [1.0, 0.0, 0.0], to: [1.0, 1.0, 1.0] });
@@ -288,6 +323,7 @@ fn what_is_probably_not_meant_gives_a_warning() {
         ("thin.toml", include_str!("scenes/thin.toml")),
         ("overlaps.toml", include_str!("scenes/overlaps.toml")),
         ("unused.toml", include_str!("scenes/unused.toml")),
+        ("ripples.toml", include_str!("scenes/ripples.toml")),
     ] {
         let scene =
             Scene::parse(file, text, Path::new(""), &[]).unwrap_or_else(|error| panic!("{}", report(&error)));
@@ -321,6 +357,31 @@ fn liquids_have_the_density_that_is_given_or_that_of_water() {
     let text = format!("{SQUARE}{POOL}");
     assert_eq!(valid(&text).setup::<2>().density, 1000.0);
     assert_eq!(valid(&format!("{text}density = 800\n")).setup::<2>().density, 800.0);
+}
+
+#[test]
+fn materials_are_presets_that_keys_override() {
+    let text = format!("{SQUARE}{POOL}");
+    let of = |keys: &str| valid(&format!("{text}{keys}")).setup::<2>();
+    let properties = |setup: &Setup<2>| [setup.density, setup.liquids[0].viscosity, setup.surface_tension];
+    assert_eq!(properties(&of("")), [1000.0, 0.0, 0.0]);
+    assert_eq!(properties(&of("material = \"water\"\n")), [998.2, 1.002e-3, 0.0728]);
+    assert_eq!(properties(&of("material = \"honey\"\nviscosity = 4\n")), [1420.0, 4.0, 0.055]);
+    assert_eq!(properties(&of("material = \"oil\"\nsurface_tension = 0\n")), [911.0, 0.084, 0.0]);
+    let plain = of("");
+    assert_eq!((plain.air, plain.walls), (AirModel::Void, Walls::Slip));
+}
+
+#[test]
+fn a_source_pours_the_first_liquid_unless_it_says_otherwise() {
+    let source =
+        "\n[[source]]\nshape = { box = { from = [0.6, 0.6], to = [0.9, 0.9] } }\nvelocity = [0, -1]\n";
+    let text = format!("{SQUARE}{POOL}material = \"glycerine\"\n{source}");
+    assert_eq!(valid(&text).setup::<2>().sources[0].viscosity, 1.41);
+    assert_eq!(valid(&format!("{text}viscosity = 0.1\n")).setup::<2>().sources[0].viscosity, 0.1);
+    assert!(parse(&format!("{text}material = \"water\"\n")).is_err());
+    let alone = valid(&format!("{SQUARE}{source}material = \"oil\"\n")).setup::<2>();
+    assert_eq!((alone.density, alone.surface_tension, alone.sources[0].viscosity), (911.0, 0.032, 0.084));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use meniscus_io::{CacheError, Frame, WriteError, read_frame, write_atomically};
 use meniscus_render::{
-    Camera, GifWriter, LiquidColour, Picture, PictureError, Style2, Style3, View, encode_png, render_2d,
-    render_3d,
+    Camera, GifWriter, LiquidColour, Picture, PictureError, SolidLook, Style2, Style3, View, encode_png,
+    render_2d, render_3d,
 };
 use meniscus_scene::{RenderSettings, Setup, Show};
 
@@ -213,9 +213,18 @@ pub(crate) fn draw_3d(
         width: settings.width as usize,
         height: settings.height as usize,
         camera,
+        solids: setup.solids.iter().map(|solid| look(solid.glass)).collect(),
         ..Style3::default()
     };
     render_3d(&view(frame, setup, &solids), &style)
+}
+
+fn look(glass: Option<bool>) -> SolidLook {
+    match glass {
+        None => SolidLook::Auto,
+        Some(false) => SolidLook::Opaque,
+        Some(true) => SolidLook::Glass,
+    }
 }
 
 fn view<'a, const D: usize>(

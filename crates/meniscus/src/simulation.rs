@@ -8,8 +8,8 @@ use meniscus_io::{Frame, FrameParticles};
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
-    Body, Bubble, EventKind, Params, Solid, Source, State, StepInfo, Surroundings, Transfer, Workspace,
-    max_time_step, probe, solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Solid, Source, State, StepInfo, Surroundings, Transfer,
+    Workspace, max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{ProbeKind, Scene, Setup};
 use serde::{Deserialize, Serialize};
@@ -370,6 +370,10 @@ fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
         open_sides: setup.open,
         gravity: setup.gravity,
         density: setup.density,
+        air: match setup.air {
+            meniscus_scene::AirModel::Void => AirModel::Void,
+            meniscus_scene::AirModel::Bubbles => AirModel::Bubbles,
+        },
         transfer: match setup.particles.transfer {
             meniscus_scene::Transfer::Apic => Transfer::Apic,
             meniscus_scene::Transfer::Flip { blend } => Transfer::Flip { blend: blend as f32 },

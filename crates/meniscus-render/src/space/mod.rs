@@ -31,15 +31,15 @@ use shade::Shader;
 use tank::Tank;
 use water::Water;
 
-/// How solids look in space.
+/// How a solid looks in space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SolidLook {
-    /// A solid that spans nearly all of the domain is a container and is drawn as glass, others opaque.
+    /// As glass if it spans nearly all of the domain, for then it is a container; opaque otherwise.
     #[default]
     Auto,
-    /// All are opaque.
+    /// Its colour hides what is behind it.
     Opaque,
-    /// All are clear.
+    /// Clear.
     Glass,
 }
 
@@ -56,8 +56,8 @@ pub struct Style3 {
     pub camera: Option<Camera>,
     /// The part of red, green and blue light that passes water as long as the domain's longest side.
     pub water_colour: [f32; 3],
-    /// How solids look.
-    pub solids: SolidLook,
+    /// How the solids look, in their order; [`SolidLook::Auto`] beyond its end.
+    pub solids: Vec<SolidLook>,
     /// The colour of opaque solids, in linear light.
     pub solid_colour: [f32; 3],
     /// Whether to draw the domain's edges.
@@ -72,7 +72,7 @@ impl Default for Style3 {
             samples: 4,
             camera: None,
             water_colour: [0.06, 0.36, 0.55],
-            solids: SolidLook::Auto,
+            solids: Vec::new(),
             solid_colour: [0.78, 0.42, 0.26],
             tank: true,
         }

@@ -58,11 +58,16 @@ pub(super) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     pub fn new(view: &View<'a, 3>, style: &Style3) -> Self {
-        let (glass, opaque) = view.solids.iter().partition(|solid| match style.solids {
+        let looks = style.solids.iter().copied().chain(std::iter::repeat(SolidLook::Auto));
+        let is_glass = |solid, look| match look {
             SolidLook::Auto => is_container(solid, view.grid),
             SolidLook::Opaque => false,
             SolidLook::Glass => true,
-        });
+        };
+        let (mut glass, mut opaque) = (Vec::new(), Vec::new());
+        for (solid, look) in view.solids.iter().zip(looks) {
+            if is_glass(solid, look) { &mut glass } else { &mut opaque }.push(solid);
+        }
         Self {
             surface: Surface::new(view.level_set),
             opaque: Solids::new(opaque, view.grid),

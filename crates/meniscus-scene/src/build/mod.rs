@@ -1,6 +1,7 @@
 //! From the content of a scene file to a [`Setup`]: everything is checked against everything else.
 
 mod domain;
+mod material;
 mod motion;
 mod names;
 mod probe;
@@ -11,6 +12,7 @@ mod warnings;
 
 use std::path::Path;
 
+use material::Properties;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{Bounds, Shape};
 
@@ -68,9 +70,10 @@ impl<'a, const D: usize> Builder<'a, D> {
         // All parts are visited before the first `?`, so that each has its say.
         let gravity = self.optional_vector(root, "gravity", content.gravity.as_deref(), gravity_default());
         let open = self.open(content, root);
-        let density = self.density(content, root);
+        let substance = self.density_and_surface_tension(content, root);
         let liquids = self.each(root.get("liquid"), &content.liquid, Self::liquid);
-        let sources = self.each(root.get("source"), &content.source, Self::source);
+        let sources = self
+            .each(root.get("source"), &content.source, |builder, node, s| builder.source(node, s, content));
         let sinks = self.each(root.get("sink"), &content.sink, Self::sink);
         let solids = self.each(root.get("solid"), &content.solid, Self::solid);
         let probes = self.each(root.get("probe"), &content.probe, Self::probe);
@@ -79,12 +82,16 @@ impl<'a, const D: usize> Builder<'a, D> {
         let render = self.render(content, root);
         self.anything_to_simulate(content, root);
 
+        let [density, surface_tension] = substance?;
         let mut setup = Setup {
             gravity: gravity?,
             grid: self.grid,
             open: open?,
             time: content.time,
-            density: density?,
+            density,
+            surface_tension,
+            air: content.air.model,
+            walls: content.domain.walls,
             liquids: liquids?,
             sources: sources?,
             sinks: sinks?,
@@ -120,10 +127,11 @@ impl<'a, const D: usize> Builder<'a, D> {
     fn liquid(&mut self, node: &Node, liquid: &content::Liquid) -> Option<LiquidSetup<D>> {
         let shape = self.shape_in_domain(node, &liquid.shape);
         let velocity = self.optional_vector(node, "velocity", liquid.velocity.as_deref(), [0.0; D]);
-        Some(LiquidSetup { shape: shape?, velocity: velocity? })
+        let viscosity = Properties::of_liquid(liquid).viscosity;
+        Some(LiquidSetup { shape: shape?, velocity: velocity?, viscosity })
     }
 
-    fn source(&mut self, node: &Node, source: &content::Source) -> Option<SourceSetup<D>> {
+    fn source(&mut self, node: &Node, source: &content::Source, content: &Content) -> Option<SourceSetup<D>> {
         let shape = self.shape_in_domain(node, &source.shape);
         let velocity = self.vector(node.at("velocity"), &source.velocity);
         let (start, stop) = (source.start, source.stop);
@@ -132,6 +140,7 @@ impl<'a, const D: usize> Builder<'a, D> {
             name: name_or_empty(&source.name),
             shape: shape?,
             velocity: velocity?,
+            viscosity: Properties::of_source(source, content).viscosity,
             start,
             stop,
         })
@@ -145,15 +154,18 @@ impl<'a, const D: usize> Builder<'a, D> {
     }
 
     fn solid(&mut self, node: &Node, solid: &content::Solid) -> Option<SolidSetup<D>> {
-        let name = name_or_empty(&solid.name);
+        let (name, glass) = (name_or_empty(&solid.name), solid.glass);
         match &solid.motion {
-            None => Some(SolidSetup { name, shape: self.shape_in_domain(node, &solid.shape)?, motion: None }),
+            None => {
+                let shape = self.shape_in_domain(node, &solid.shape)?;
+                Some(SolidSetup { name, shape, motion: None, glass })
+            }
             Some(motion) => {
                 // It may enter the domain later.
                 let shape = self.shape(node.at("shape"), &solid.shape);
                 let pivot = shape.as_ref().map_or([0.0; D], centre_or_origin);
                 let motion = self.motion(node.at("motion"), motion, pivot);
-                Some(SolidSetup { name, shape: shape?, motion: Some(motion?) })
+                Some(SolidSetup { name, shape: shape?, motion: Some(motion?), glass })
             }
         }
     }
@@ -186,27 +198,6 @@ impl<'a, const D: usize> Builder<'a, D> {
         let help = "use -x, +x, -y or +y, or give domain.size three entries to make the scene 3D";
         let message = "a 2D scene has no z axis";
         self.problems.error(&node.place, message, "the scene is 2D: domain.size has 2 entries", help);
-    }
-
-    /// The density of all liquids; one that gives none is water.
-    fn density(&mut self, content: &Content, root: &Node) -> Option<f64> {
-        const WATER: f64 = 1000.0;
-        let list = root.at("liquid");
-        let mut densities = content.liquid.iter().map(|l| l.density.unwrap_or(WATER)).enumerate();
-        let Some((_, density)) = densities.next() else { return Some(WATER) };
-        let place = |index: usize| &list.entry(index).at("density").place;
-        let mut same = true;
-        for (index, other) in densities.filter(|(_, other)| *other != density) {
-            same = false;
-            self.problems.error(
-                place(index),
-                format!("liquids of different densities, {density} and {other} kg/m3"),
-                "another density",
-                "one scene holds one liquid for now: give all liquids the same density (1000 if left out)",
-            );
-            self.problems.also_at(place(0), "the first density");
-        }
-        same.then_some(density)
     }
 
     fn anything_to_simulate(&mut self, content: &Content, root: &Node) {

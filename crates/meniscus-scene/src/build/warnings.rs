@@ -3,8 +3,9 @@
 use meniscus_core::shape::{Bounds, Shape};
 
 use super::Builder;
+use super::material::said;
 use super::search::{Meeting, below};
-use crate::content::{self, Content};
+use crate::content::{self, Content, Walls};
 use crate::document::Node;
 use crate::setup::Setup;
 
@@ -28,6 +29,44 @@ impl<const D: usize> Builder<'_, D> {
         self.liquids_in_solids(setup, liquid);
         self.never_active(setup, root);
         self.too_few_substeps(setup, root);
+        self.too_few_substeps_for_ripples(setup, root);
+        self.walls_without_viscosity(setup, root);
+    }
+
+    /// Surface tension whose shortest waves are faster than the substeps of a frame can follow.
+    fn too_few_substeps_for_ripples(&mut self, setup: &Setup<D>, root: &Node) {
+        let time = &setup.time;
+        // The capillary limit of an explicit method (Brackbill, Kothe and Zemach 1992), for one fluid: the time in which a
+        // wave two cells long crosses half a cell.
+        let mass_over_tension = setup.density / (4.0 * std::f64::consts::PI * setup.surface_tension);
+        let limit = (mass_over_tension * self.grid.dx.powi(3)).sqrt();
+        let needed = 1.0 / (time.fps * limit);
+        if needed > f64::from(time.max_substeps) {
+            let table = if setup.liquids.is_empty() { root.at("source") } else { root.at("liquid") };
+            self.problems.warning(
+                &said(table.entry(0), "surface_tension").place,
+                format!("surface tension needs {needed:.0} substeps a frame on cells this small"),
+                format!("ripples allow steps of {limit:.2e} s"),
+                format!(
+                    "time.max_substeps is {}: raise it, or time.fps, or use fewer cells or less surface tension",
+                    time.max_substeps
+                ),
+            );
+        }
+    }
+
+    /// Liquid that nothing holds to the walls that it should stick to.
+    fn walls_without_viscosity(&mut self, setup: &Setup<D>, root: &Node) {
+        let mut viscosities =
+            setup.liquids.iter().map(|l| l.viscosity).chain(setup.sources.iter().map(|s| s.viscosity));
+        if setup.walls == Walls::NoSlip && viscosities.all(|viscosity| viscosity == 0.0) {
+            self.problems.warning(
+                &root.at("domain").at("walls").place,
+                "no liquid is viscous, so none sticks to the walls",
+                "has no effect",
+                "give a liquid a viscosity, or remove `walls`",
+            );
+        }
     }
 
     /// Gravity that makes liquid faster than the substeps of a frame can follow.

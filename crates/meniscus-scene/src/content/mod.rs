@@ -3,13 +3,17 @@
 //! The comments of the fields end up in the JSON schema and in the help of error messages, so they speak
 //! to someone who writes a scene.
 
+mod material;
 mod settings;
 mod shape;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use settings::{Air, AirModel, Camera, Output, Particles, Render, Show, Solver, Time, TransferScheme};
+pub use material::Material;
+pub use settings::{
+    Air, AirModel, Camera, Output, Particles, Render, Show, Solver, Time, TransferScheme, Walls,
+};
 pub use shape::{BoxShape, Capsule, Cylinder, HalfSpace, MeshShape, Shape, Shell, Sphere, Transform};
 
 /// A scene of the liquid simulator Meniscus. Lengths are in metres, times in seconds, y is up.
@@ -72,6 +76,9 @@ pub struct Domain {
     /// Sides through which liquid may leave and where the air is at atmospheric pressure, such as `["+y"]`.
     #[serde(default)]
     pub open: Vec<Side>,
+    /// How viscous liquid meets the walls of the domain and all solids.
+    #[serde(default)]
+    pub walls: Walls,
 }
 
 /// A side of the domain or a direction along an axis.
@@ -105,8 +112,9 @@ impl Side {
     }
 }
 
-/// Liquid that is there at the start. Solids cut it, and where two liquids overlap the first one counts. All must have
-/// the same density.
+/// Liquid that is there at the start. Solids cut it, and where two liquids overlap the first one counts. All liquids and
+/// sources must have the same density and the same surface tension; their viscosities may differ. 2D scenes are one metre
+/// deep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Liquid {
@@ -114,9 +122,18 @@ pub struct Liquid {
     pub shape: Shape,
     /// Its velocity at the start in m/s, one number for each dimension; at rest if left out.
     pub velocity: Option<Vec<f64>>,
+    /// What it is made of: a preset of `density`, `viscosity` and `surface_tension`, each of which can be given beside
+    /// it.
+    pub material: Option<Material>,
     /// Its density in kg/m3; 1000 if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: Option<f64>,
+    /// How much it resists shear, its dynamic viscosity in Pa s; 0 if left out.
+    #[schemars(range(min = 0.0))]
+    pub viscosity: Option<f64>,
+    /// How much its surface contracts, in N/m; 0 if left out.
+    #[schemars(range(min = 0.0))]
+    pub surface_tension: Option<f64>,
 }
 
 /// A place that pours liquid in: its shape is kept full of liquid that moves with `velocity`.
@@ -136,6 +153,17 @@ pub struct Source {
     /// When it stops, in seconds; never if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub stop: Option<f64>,
+    /// What it pours: a preset of `density`, `viscosity` and `surface_tension`, each of which can be given beside it; the same as the first liquid if left out.
+    pub material: Option<Material>,
+    /// The density of what it pours in kg/m3, the same as that of all liquids; as in the first liquid if left out.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: Option<f64>,
+    /// The dynamic viscosity of what it pours in Pa s; as in the first liquid if left out.
+    #[schemars(range(min = 0.0))]
+    pub viscosity: Option<f64>,
+    /// The surface tension of what it pours in N/m, the same as that of all liquids; as in the first liquid if left out.
+    #[schemars(range(min = 0.0))]
+    pub surface_tension: Option<f64>,
 }
 
 /// A place that removes the liquid in its shape.
@@ -165,6 +193,8 @@ pub struct Solid {
     pub shape: Shape,
     /// How it moves; it rests if left out.
     pub motion: Option<Motion>,
+    /// Whether 3D pictures show it as clear glass; only what spans nearly all of the domain if left out.
+    pub glass: Option<bool>,
 }
 
 /// How a solid moves.

@@ -38,11 +38,25 @@ pub struct Air {
 /// A model of the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-unavailable" = ["bubbles", "two-phase"]))]
+#[schemars(extend("x-unavailable" = ["two-phase"]))]
 pub enum AirModel {
     /// The air has no mass and the same pressure everywhere.
     #[default]
     Void,
+    /// Air that liquid and solids cut off keeps its volume and pushes on what surrounds it. It has no mass, and each
+    /// pocket of it has one pressure. Air that reaches an open side is at atmospheric pressure.
+    Bubbles,
+}
+
+/// How viscous liquid meets walls and solids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Walls {
+    /// It slides along them.
+    #[default]
+    Slip,
+    /// It sticks to them, and moves with those that move.
+    NoSlip,
 }
 
 /// How particles carry the liquid.

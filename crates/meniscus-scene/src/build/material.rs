@@ -1,0 +1,101 @@
+//! What the liquids of a scene are made of.
+
+use super::Builder;
+use crate::content::{Content, Liquid, Material, Source};
+use crate::document::Node;
+
+/// Properties of a liquid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Properties {
+    /// In kg/m3.
+    pub density: f64,
+    /// In Pa s.
+    pub viscosity: f64,
+    /// In N/m.
+    pub surface_tension: f64,
+}
+
+/// What a liquid is without a material and without keys.
+const PLAIN: Properties = Properties { density: 1000.0, viscosity: 0.0, surface_tension: 0.0 };
+
+impl Properties {
+    pub fn of_liquid(l: &Liquid) -> Self {
+        PLAIN.overridden(l.material, l.density, l.viscosity, l.surface_tension)
+    }
+
+    /// What a source leaves out is as in the first liquid.
+    pub fn of_source(s: &Source, content: &Content) -> Self {
+        let base = content.liquid.first().map_or(PLAIN, Self::of_liquid);
+        base.overridden(s.material, s.density, s.viscosity, s.surface_tension)
+    }
+
+    fn overridden(
+        self,
+        material: Option<Material>,
+        density: Option<f64>,
+        viscosity: Option<f64>,
+        surface_tension: Option<f64>,
+    ) -> Self {
+        let [rho, mu, sigma] =
+            material.map_or([self.density, self.viscosity, self.surface_tension], Material::properties);
+        Self {
+            density: density.unwrap_or(rho),
+            viscosity: viscosity.unwrap_or(mu),
+            surface_tension: surface_tension.unwrap_or(sigma),
+        }
+    }
+}
+
+/// Where a property is said: at its key, at the material, or at the table that says neither.
+pub(super) fn said<'a>(table: &'a Node, key: &str) -> &'a Node {
+    table.get(key).unwrap_or(table.at("material"))
+}
+
+impl<const D: usize> Builder<'_, D> {
+    /// The density and the surface tension that all liquids and sources have.
+    pub(super) fn density_and_surface_tension(&mut self, content: &Content, root: &Node) -> Option<[f64; 2]> {
+        let (liquids, sources) = (root.at("liquid"), root.at("source"));
+        let of_liquids =
+            content.liquid.iter().enumerate().map(|(i, l)| (liquids.entry(i), Properties::of_liquid(l)));
+        let of_sources = content
+            .source
+            .iter()
+            .enumerate()
+            .map(|(i, s)| (sources.entry(i), Properties::of_source(s, content)));
+        let all: Vec<(&Node, Properties)> = of_liquids.chain(of_sources).collect();
+        let density = self.agreed(&all, "density", "densities", "kg/m3", |p| p.density);
+        let tension = self.agreed(&all, "surface_tension", "surface tensions", "N/m", |p| p.surface_tension);
+        Some([density?, tension?])
+    }
+
+    /// The value of a property that all must agree on.
+    fn agreed(
+        &mut self,
+        all: &[(&Node, Properties)],
+        key: &str,
+        plural: &str,
+        unit: &str,
+        value: impl Fn(&Properties) -> f64,
+    ) -> Option<f64> {
+        let usual = value(&PLAIN);
+        let Some(((first, properties), others)) = all.split_first() else { return Some(usual) };
+        let wanted = value(properties);
+        let mut same = true;
+        for (node, other) in
+            others.iter().map(|(node, p)| (node, value(p))).filter(|(_, other)| *other != wanted)
+        {
+            same = false;
+            let name = key.replace('_', " ");
+            self.problems.error(
+                &said(node, key).place,
+                format!("liquids of different {plural}, {wanted} and {other} {unit}"),
+                format!("another {name}"),
+                format!(
+                    "one scene holds one liquid for now: give all liquids and sources the same {name} ({usual} if left out)"
+                ),
+            );
+            self.problems.also_at(&said(first, key).place, &format!("the first {name}"));
+        }
+        same.then_some(wanted)
+    }
+}
