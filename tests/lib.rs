@@ -128,7 +128,8 @@ impl<const D: usize> Case<D> {
         solid_velocity: Option<SolidVelocity<'_, D>>,
     ) -> Result<ProjectionInfo<D>, ProjectionError> {
         let Self { grid, level_set, open, velocity, pressure, bubbles, .. } = self;
-        let liquid = Liquid { grid, level_set, open, solid_velocity, bubbles: bubbles.as_ref() };
+        let liquid =
+            Liquid { grid, level_set, open, solid_velocity, bubbles: bubbles.as_ref(), divergence: None };
         project(&liquid, velocity, pressure, params, &mut Workspace::default())
     }
 

@@ -20,6 +20,7 @@ use crate::particles::Newcomers;
 use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
+use crate::squeeze::{Squeeze, find_squeezes};
 use crate::state::{State, active_blocks};
 use crate::surface::{advect_surface, follow_particles};
 use crate::tracking::{BubbleEvent, Found, trace};
@@ -67,6 +68,8 @@ pub struct StepInfo {
     pub collide: CollideInfo,
     /// Particles that sinks took.
     pub drained: usize,
+    /// Bodies of liquid that solids squeeze or stretch.
+    pub squeezes: Vec<Squeeze>,
     /// What happened to bubbles.
     pub bubble_events: Vec<BubbleEvent>,
     /// Bubbles whose volume was a constraint of the projection.
@@ -203,6 +206,7 @@ pub fn step<const D: usize>(
         workspace,
         &mut clock,
     )?;
+    let squeezes = find_squeezes(state, params, surroundings, &boundary, &projected.solve);
     workspace.ranges = Some(ranges);
     workspace.walls = Some(boundary);
     state.time += dt;
@@ -216,6 +220,7 @@ pub fn step<const D: usize>(
         reseed: reseeded,
         collide,
         drained: flow.drained,
+        squeezes,
         bubble_events,
         constrained_bubbles: projected.bubble_pressure.len(),
         poured: flow.poured,

@@ -199,7 +199,7 @@ impl<const D: usize> Simulation<D> {
             self.state.time = f64::from(frame) / self.setup.time.fps;
             (self.frames_done, self.substeps_of_frame) = (frame, 0);
         }
-        warnings.extend(step_warnings(&info));
+        warnings.extend(step_warnings(&self.setup, &info));
         Ok(self.stats(frame, substep, dt, &info, warnings, started.elapsed().as_secs_f64()))
     }
 
@@ -413,19 +413,19 @@ fn event_line(event: &meniscus_liquid::BubbleEvent, time: f64, [frame, substep]:
     BubbleEvent { kind, time, frame, substep, from, to, volumes }
 }
 
-fn step_warnings(info: &StepInfo) -> Vec<String> {
+fn step_warnings<const D: usize>(setup: &Setup<D>, info: &StepInfo) -> Vec<String> {
     let mut warnings = Vec::new();
     if info.collide.lost > 0 {
         warnings.push(format!("{} particles were lost inside solids and removed", info.collide.lost));
     }
-    for sealed in &info.solve.sealed {
-        if sealed.imbalance > 1e-3 {
-            warnings.push(
-                "a body of liquid without a free surface is squeezed or stretched by solids: it keeps its volume only \
-                 on average"
-                    .to_string(),
-            );
-        }
+    for squeeze in &info.squeezes {
+        let names: Vec<String> =
+            squeeze.solids.iter().map(|&k| format!("`{}`", setup.solids[k].name)).collect();
+        let by = if names.is_empty() { "its walls".into() } else { names.join(" and ") };
+        warnings.push(format!(
+            "{by} squeezes or stretches liquid that has no way out: it keeps its volume only on average; give it a free \
+             surface or an open side, or move the solid less"
+        ));
     }
     warnings
 }

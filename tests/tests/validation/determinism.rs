@@ -4,15 +4,20 @@ use std::path::Path;
 
 use meniscus::{Scene, Simulation};
 
-/// Everything at once: a splash, a moving solid, a source, a sink, an open side.
+/// Everything at once: a splash, a moving solid, a source, a sink, an open side, a bubble.
 fn scene() -> Scene {
     let text = r#"
+        [air]
+        model = "bubbles"
         [domain]
         size = [1.0, 0.8, 0.6]
         cells = 24
         open = ["+y"]
         [[liquid]]
-        shape = { box = { from = [0, 0, 0], to = [0.4, 0.5, 0.6] } }
+        [[liquid.shape.difference]]
+        box = { from = [0, 0, 0], to = [0.4, 0.5, 0.6] }
+        [[liquid.shape.difference]]
+        sphere = { centre = [0.2, 0.2, 0.3], radius = 0.1 }
         [[source]]
         shape = { sphere = { centre = [0.8, 0.6, 0.3], radius = 0.08 } }
         velocity = [-1.0, -1.0, 0.0]

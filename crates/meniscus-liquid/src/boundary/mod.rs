@@ -1,6 +1,7 @@
 //! What the solids leave open: distances, open fractions and velocities of walls.
 
 mod sight;
+mod thin_walls;
 
 use std::sync::Arc;
 
@@ -123,15 +124,15 @@ impl<const D: usize> Boundary<D> {
         match &self.sight[block] {
             Sight::Open => SIGHT as f32,
             Sight::Solid => -SIGHT as f32,
-            Sight::Cut(nodes) => at_nodes(nodes, self.in_block(block, x)).0,
+            Sight::Cut(cut) => at_nodes(&cut.nodes, self.in_block(block, x)).0,
         }
     }
 
     /// The gradient of the distance at a point of a block: the direction out of the solid.
     pub fn normal(&self, block: usize, x: [f32; D]) -> [f32; D] {
         match &self.sight[block] {
-            Sight::Cut(nodes) => {
-                let gradient = at_nodes(nodes, self.in_block(block, x)).1;
+            Sight::Cut(cut) => {
+                let gradient = at_nodes(&cut.nodes, self.in_block(block, x)).1;
                 let length = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
                 if length > 0.0 { gradient.map(|g| g / length) } else { [0.0; D] }
             }

@@ -9,6 +9,7 @@ use meniscus_core::grid::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, un
 use meniscus_core::shape::RigidTransform;
 use rayon::prelude::*;
 
+use super::thin_walls::find_parted;
 use crate::measure::{Holding, holdings_of_parts};
 use crate::params::{Params, Solid};
 
@@ -25,18 +26,28 @@ pub(super) enum Sight {
     Open,
     /// Wholly inside a solid, by more than [`SIGHT`].
     Solid,
-    /// The signed distance to the solids at its nodes, in cells, x fastest.
-    Cut(Arc<[f32]>),
+    /// It sees some.
+    Cut(Arc<Cut>),
+}
+
+/// What a block sees of the solids near it.
+#[derive(Clone, Debug)]
+pub(super) struct Cut {
+    /// The signed distance to them at its nodes, in cells, x fastest.
+    pub(super) nodes: Vec<f32>,
+    /// By cell, a bit for each axis along which its lower face is closed by a wall too thin for the nodes to see.
+    /// Empty if there are none.
+    parted: Vec<u8>,
 }
 
 impl Sight {
     /// The distances to the solids at the corners of a cell, in cells, if the block sees one.
     pub(super) fn corners<const D: usize>(&self, local: usize) -> Option<[f64; 8]> {
-        let Self::Cut(nodes) = self else { return None };
+        let Self::Cut(cut) = self else { return None };
         let inner = cell_in_block::<D>(local);
         let mut corners = [0.0; 8];
         for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
-            *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
+            *corner = f64::from(cut.nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
         }
         Some(corners)
     }
@@ -169,11 +180,9 @@ pub fn solid_cells<const D: usize>(
         let is_solid = |local: usize| match &sight {
             Sight::Open => false,
             Sight::Solid => true,
-            Sight::Cut(nodes) => {
-                let inner = cell_in_block::<D>(local);
-                (0..1 << D).all(|k| {
-                    nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))] <= CLOSED
-                })
+            Sight::Cut(_) => {
+                let corners = sight.corners::<D>(local).unwrap_or_default();
+                corners[..1 << D].iter().all(|&distance| distance <= f64::from(CLOSED))
             }
         };
         let inside = |local: usize| {
@@ -200,13 +209,19 @@ fn see<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord: [usize; 
     if near.iter().any(|s| s.distance(centre) < -radius) {
         return Sight::Solid;
     }
-    let nodes = (0..NODES.pow(D as u32)).map(|index| {
-        let node: [i64; D] =
-            std::array::from_fn(|a| (coord[a] * BLOCK_EDGE + index / NODES.pow(a as u32) % NODES) as i64);
-        let point = grid.node(node);
-        (near.iter().map(|s| s.distance(point)).fold(f64::INFINITY, f64::min) / grid.dx) as f32
+    let distance =
+        |point: [f64; D]| near.iter().map(|s| s.distance(point)).fold(f64::INFINITY, f64::min) / grid.dx;
+    let corner = coord.map(|c| (c * BLOCK_EDGE) as i64);
+    let nodes: Vec<f32> = (0..NODES.pow(D as u32))
+        .map(|index| {
+            let inner = unravel(index, [NODES; D]);
+            distance(grid.node(std::array::from_fn(|a| corner[a] + inner[a] as i64))) as f32
+        })
+        .collect();
+    let parted = find_parted(&nodes, |inner: [f64; D]| {
+        distance(grid.point(std::array::from_fn(|a| corner[a] as f64 + inner[a])))
     });
-    Sight::Cut(nodes.collect())
+    Sight::Cut(Arc::new(Cut { nodes, parted }))
 }
 
 fn nearest(a: Sight, b: Sight) -> Sight {
@@ -214,7 +229,13 @@ fn nearest(a: Sight, b: Sight) -> Sight {
         (Sight::Solid, _) | (_, Sight::Solid) => Sight::Solid,
         (Sight::Open, other) | (other, Sight::Open) => other,
         (Sight::Cut(a), Sight::Cut(b)) => {
-            Sight::Cut(a.iter().zip(b.iter()).map(|(&a, &b)| a.min(b)).collect())
+            let nodes = a.nodes.iter().zip(&b.nodes).map(|(&a, &b)| a.min(b)).collect();
+            let parted = match (a.parted.is_empty(), b.parted.is_empty()) {
+                (false, false) => a.parted.iter().zip(&b.parted).map(|(&a, &b)| a | b).collect(),
+                (true, _) => b.parted.clone(),
+                (_, true) => a.parted.clone(),
+            };
+            Sight::Cut(Arc::new(Cut { nodes, parted }))
         }
     }
 }
@@ -239,9 +260,11 @@ pub(super) fn fill_open<const D: usize>(
     match sight {
         Sight::Open => values.fill(1.0),
         Sight::Solid => values.fill(0.0),
-        Sight::Cut(nodes) => {
+        Sight::Cut(cut) => {
             for (local, value) in values.iter_mut().enumerate() {
-                *value = open_fraction(nodes, cell_in_block::<D>(local), axis);
+                let parted = cut.parted.get(local).is_some_and(|bits| bits >> axis & 1 == 1);
+                *value =
+                    if parted { 0.0 } else { open_fraction(&cut.nodes, cell_in_block::<D>(local), axis) };
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Bodies and regions of small scenes, counted by hand.
 
 use meniscus_core::grid::Grid;
+use meniscus_core::shape::{RigidTransform, Rotation};
 
 use super::*;
 use crate::state::{Body, State};
@@ -151,4 +152,28 @@ fn the_air_far_from_the_liquid_is_measured() {
     let volume = |point| volumes.regions[case.region_at(&regions, point)].volume / 128.0_f64.powi(2);
     assert!((volume([0.8, 0.8]) / 0.0625 - 1.0).abs() < 1e-3, "{}", volume([0.8, 0.8]));
     assert!((volume([0.5, 0.8]) / (1.0 - 0.1225 - 0.02) - 1.0).abs() < 1e-3, "{}", volume([0.5, 0.8]));
+}
+
+/// A wall that lies between the nodes of the grid, and one that is a fifth of a cell thick and slanted, part the air.
+#[test]
+fn walls_thinner_than_a_cell_part_the_air() {
+    let cells = 64;
+    for at in [0.5, 0.503, 0.507, 0.51, 0.514] {
+        let wall = rectangle([at, 0.3], [at + 0.2 / cells as f64, 1.1]);
+        let case = Case::new(cells, rectangle([0.0, 0.0], [1.0, 0.5]), vec![wall]);
+        let regions = case.regions();
+        assert_eq!((regions.bodies.len(), regions.air.len()), (1, 2), "wall at {at}");
+        let Found { volumes, .. } = case.found();
+        for region in volumes.regions {
+            assert!((region.volume / (cells * cells) as f64 - 0.25).abs() < 0.01, "{}", region.volume);
+        }
+    }
+    for degrees in [10.0_f64, 33.0, 45.0, 71.0] {
+        let rotation = Rotation::from_angle(degrees.to_radians()).unwrap();
+        let turn = RigidTransform { rotation, translation: [0.5, 0.5] };
+        let wall = rectangle([-1.0, 0.0], [1.0, 0.2 / cells as f64]).transformed(turn).unwrap();
+        let case = Case::new(cells, disc([0.1, 0.85], 0.05), vec![wall]);
+        let regions = case.regions();
+        assert_eq!(regions.air.len(), 2, "wall at {degrees} degrees");
+    }
 }

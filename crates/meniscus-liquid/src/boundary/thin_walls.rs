@@ -1,0 +1,86 @@
+//! Walls that are thinner than a cell, which distances at the nodes of the grid do not show.
+
+use meniscus_core::grid::{block_len, cell_in_block};
+use meniscus_core::vector::{add_scaled, norm, sub};
+
+use super::sight::node_index;
+
+/// The faces of a block that a thin wall closes: by cell, a bit for each axis along which its lower face is one. Empty
+/// if there are none. `distance` is that to the solids, in cells, at a point of the block.
+///
+/// Each cell stands for a point in the open: its centre, or the point nearest to that where a thin wall covers it. A
+/// face is closed if a thin wall parts the points of its two cells.
+pub fn find_parted<const D: usize>(nodes: &[f32], distance: impl Fn([f64; D]) -> f64) -> Vec<u8> {
+    let mut parted = Vec::new();
+    for local in 0..block_len::<D>() {
+        let inner = cell_in_block::<D>(local);
+        let corner = |k: usize| nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))];
+        // A wall between two cells is nearer than this to a corner of the face between them.
+        if (0..1 << D).all(|k| corner(k).abs() > 1.0) {
+            continue;
+        }
+        let centre = inner.map(|c| c as f64 + 0.5);
+        let Some(here) = point_in_the_open(&distance, centre) else { continue };
+        for axis in 0..D {
+            let below = std::array::from_fn(|a| if a == axis { centre[a] - 1.0 } else { centre[a] });
+            let below = point_in_the_open(&distance, below);
+            if below.is_some_and(|below| is_parted(&distance, below, here)) {
+                parted.resize(block_len::<D>(), 0);
+                parted[local] |= 1 << axis;
+            }
+        }
+    }
+    parted
+}
+
+/// Walls thinner than this part of a cell may be missed.
+const STEP: f64 = 0.02;
+
+/// The point that a cell stands for; none if its centre lies in a solid that is not thin.
+fn point_in_the_open<const D: usize>(
+    distance: &impl Fn([f64; D]) -> f64,
+    centre: [f64; D],
+) -> Option<[f64; D]> {
+    let depth = -distance(centre);
+    if depth < 0.0 {
+        return Some(centre);
+    }
+    let out = outwards(distance, centre);
+    is_thin(distance, centre, out).then(|| add_scaled(centre, depth + STEP, out))
+}
+
+/// Whether a thin wall lies between two points in the open.
+fn is_parted<const D: usize>(distance: &impl Fn([f64; D]) -> f64, from: [f64; D], to: [f64; D]) -> bool {
+    let way = sub(to, from);
+    let length = norm(way).max(f64::MIN_POSITIVE);
+    let (mut gone, end) = (distance(from).max(STEP), length - distance(to));
+    while gone < end {
+        let point = add_scaled(from, gone / length, way);
+        let here = distance(point);
+        if here < 0.0 {
+            return is_thin(distance, point, outwards(distance, point));
+        }
+        gone += here.max(STEP);
+    }
+    false
+}
+
+/// Whether a solid is thinner than a cell, seen from a point inside it, along the shortest way out.
+fn is_thin<const D: usize>(distance: &impl Fn([f64; D]) -> f64, inside: [f64; D], out: [f64; D]) -> bool {
+    distance(add_scaled(inside, -1.0, out)) > 0.0
+}
+
+/// The direction in which the distance grows. In the middle of a wall it grows either way: then that along the axes.
+fn outwards<const D: usize>(distance: &impl Fn([f64; D]) -> f64, point: [f64; D]) -> [f64; D] {
+    let here = distance(point);
+    let slope: [f64; D] = std::array::from_fn(|axis| {
+        let ahead = std::array::from_fn(|a| if a == axis { point[a] + 0.5 * STEP } else { point[a] });
+        distance(ahead) - here
+    });
+    let length = norm(slope);
+    if length > 0.0 {
+        slope.map(|s| s / length)
+    } else {
+        std::array::from_fn(|a| f64::from(u8::from(a == 0)))
+    }
+}

@@ -1,0 +1,110 @@
+//! Bubbles from substep to substep: names, volumes, events.
+
+use meniscus_core::grid::Grid;
+use meniscus_core::shape::Shape;
+use meniscus_liquid::{
+    AirModel, Body, Bubble, EventKind, OPEN_AIR, Params, State, StepInfo, Surroundings, Workspace,
+    max_time_step, step,
+};
+use meniscus_tests::all_cells;
+
+/// A pool with bubbles under an open top, and how it is stepped.
+struct Pool {
+    state: State<2>,
+    params: Params<2>,
+    workspace: Workspace<2>,
+}
+
+impl Pool {
+    fn new(air: AirModel, depth: f64, bubbles: &[([f64; 2], f64)]) -> Self {
+        let grid = Grid { origin: [0.0; 2], dx: 1.0 / 64.0, cells: [64; 2] };
+        let params = Params { air, open_sides: [[false; 2], [false, true]], ..Params::new(grid) };
+        let pool = Shape::box_between([0.0; 2], [1.0, depth]).expect("a box");
+        let shape = bubbles.iter().fold(pool, |pool, &(centre, radius)| {
+            pool.difference(Shape::sphere(centre, radius).expect("a sphere"))
+        });
+        let body = Body { shape, velocity: [0.0; 2] };
+        let state = State::new(&params, &[body], &Surroundings::default());
+        Self { state, params, workspace: Workspace::default() }
+    }
+
+    fn step(&mut self) -> StepInfo {
+        let dt = max_time_step(&self.state, &self.params).min(0.005);
+        step(&mut self.state, &self.params, &Surroundings::default(), dt, &mut self.workspace)
+            .expect("converges")
+    }
+
+    /// The air under water, in cells.
+    fn trapped(&self) -> f64 {
+        let cells = all_cells([64, 38]).map(|cell| self.state.level_set.get(cell.map(|c| c as i64)));
+        cells.map(|level| f64::from((0.5 + level).clamp(0.0, 1.0))).sum::<f64>()
+    }
+}
+
+/// A bubble in a pool rises and keeps its volume and its name; without the constraint it is crushed.
+#[test]
+fn a_bubble_in_a_pool_is_not_crushed() {
+    let bubble = [([0.5, 0.25], 0.12)];
+    let mut pool = Pool::new(AirModel::Bubbles, 0.7, &bubble);
+    let area = std::f64::consts::PI * 0.12_f64.powi(2);
+    let mut height = 0.25;
+    while pool.state.time < 0.4 {
+        let info = pool.step();
+        assert_eq!(info.bubble_events, []);
+        let found: Vec<&Bubble<2>> = pool.state.bubbles().collect();
+        assert_eq!(found.len(), 1);
+        assert!((found[0].rest_volume / area - 1.0).abs() < 0.005 && found[0].id == 1, "{found:?}");
+        assert!((found[0].volume / found[0].rest_volume - 1.0).abs() < 0.01, "{found:?}");
+        height = found[0].centroid[1];
+    }
+    assert!(height > 0.4, "it rose to {height}");
+    let mut void = Pool::new(AirModel::Void, 0.7, &bubble);
+    let before = void.trapped();
+    while void.state.time < 0.12 {
+        void.step();
+    }
+    assert!(void.trapped() < 0.5 * before);
+}
+
+/// Two bubbles chase each other, merge and break up. Rest volumes are handed on: their sum only falls by what collapses,
+/// and every bubble of a size that the grid resolves has the volume that it should have.
+#[test]
+fn rest_volumes_are_handed_on_through_mergers_and_splits() {
+    let mut pool = Pool::new(AirModel::Bubbles, 0.85, &[([0.5, 0.2], 0.12), ([0.45, 0.45], 0.08)]);
+    let cell = pool.params.grid.dx.powi(2);
+    let (mut merged, mut split) = (false, false);
+    while pool.state.time < 0.3 {
+        let before: Vec<Bubble<2>> = pool.state.bubbles().copied().collect();
+        let info = pool.step();
+        let after: Vec<Bubble<2>> = pool.state.bubbles().copied().collect();
+        let rest = |bubbles: &[Bubble<2>]| bubbles.iter().map(|b| b.rest_volume).sum::<f64>();
+        let mut collapsed = 0.0;
+        for event in &info.bubble_events {
+            assert!(!event.from.contains(&OPEN_AIR) && !event.to.contains(&OPEN_AIR), "{event:?}");
+            merged |= event.kind == EventKind::Merge;
+            split |= event.kind == EventKind::Split;
+            if event.kind == EventKind::Collapse {
+                let of = |id: &u32| before.iter().find(|b| b.id == *id).map_or(0.0, |b| b.rest_volume);
+                collapsed += event.from.iter().map(of).sum::<f64>();
+            }
+        }
+        assert!((rest(&after) - rest(&before) + collapsed).abs() < 1e-12);
+        for bubble in after.iter().filter(|b| b.volume > 30.0 * cell) {
+            assert!((bubble.volume / bubble.rest_volume - 1.0).abs() < 0.04, "{bubble:?}");
+        }
+    }
+    assert!(merged && split);
+}
+
+/// A bubble that breaks through the surface is one with the open air from then on.
+#[test]
+fn a_bubble_that_reaches_the_surface_joins_the_open_air() {
+    let mut pool = Pool::new(AirModel::Bubbles, 0.4, &[([0.5, 0.3], 0.06)]);
+    let mut burst = None;
+    while pool.state.time < 0.6 && burst.is_none() {
+        let info = pool.step();
+        burst = info.bubble_events.into_iter().find(|event| event.to.contains(&OPEN_AIR));
+    }
+    let burst = burst.expect("it bursts");
+    assert_eq!((burst.kind, &burst.from[..]), (EventKind::Merge, &[1][..]));
+}
