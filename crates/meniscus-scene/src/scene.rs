@@ -25,13 +25,15 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// Opens a file, if there is one (or a folder) or the name ends in `.toml`, or else a scene of the gallery.
+    /// Opens a file, if there is one or the name ends in `.toml`, or else a scene of the gallery. A folder does not hide
+    /// the scene it is named after: runs are often written to such a folder.
     ///
     /// Each override is `path=value`, where the path is as in `domain.cells` or `solid[0].name` and the value
     /// is TOML, or a word.
     pub fn open(path_or_name: &str, overrides: &[String]) -> Result<Self, SceneError> {
         let path = Path::new(path_or_name);
-        if path.extension().is_some_and(|e| e == "toml") || path.exists() {
+        let is_file = path.extension().is_some_and(|e| e == "toml") || path.is_file();
+        if is_file || path.exists() && gallery::text(path_or_name).is_none() {
             Self::load(path, overrides)
         } else {
             Self::gallery(path_or_name, overrides)

@@ -317,6 +317,27 @@ fn domains_are_rounded_to_cells_with_a_warning() {
 }
 
 #[test]
+fn a_probe_that_reaches_the_side_of_a_rounded_domain_is_cut_there() {
+    let text = format!(
+        "[domain]\nsize = [1, 0.73]\ncells = 10\n{POOL}[[probe]]\nkind = \"flux\"\nname = \"a\"\nfrom = [0.5, 0]\nto = [0.5, 0.73]\n"
+    );
+    let probe = &valid(&text).setup::<2>().probes[0];
+    let ProbeKind::Flux { axis: 0, to, .. } = probe.kind else { panic!("{probe:?}") };
+    assert!((to[1] - 0.7).abs() < 1e-12, "{to:?}");
+}
+
+/// Anyone may run a scene coarser or finer.
+#[test]
+fn the_gallery_is_valid_at_other_resolutions() {
+    for name in gallery::names() {
+        for cells in [16, 40, 50, 128] {
+            let scene = Scene::gallery(name, &[format!("domain.cells={cells}")]);
+            assert!(scene.is_ok(), "{name} at {cells} cells: {}", report(&scene.unwrap_err()));
+        }
+    }
+}
+
+#[test]
 fn what_is_probably_not_meant_gives_a_warning() {
     let mut all = String::new();
     for (file, text) in [

@@ -108,3 +108,17 @@ fn a_bubble_that_reaches_the_surface_joins_the_open_air() {
     let burst = burst.expect("it bursts");
     assert_eq!((burst.kind, &burst.from[..]), (EventKind::Merge, &[1][..]));
 }
+
+/// Liquid that fills a closed box from wall to wall hangs on the air below it, most of which has no fields: what
+/// the faces at the edge of the fields say of the air is no flux.
+#[test]
+fn a_layer_of_liquid_hangs_in_a_closed_box() {
+    let grid = Grid { origin: [0.0; 2], dx: 1.0 / 64.0, cells: [64; 2] };
+    let params = Params { air: AirModel::Bubbles, ..Params::new(grid) };
+    let layer = Body { shape: Shape::box_between([0.0, 0.7], [1.0, 0.9]).expect("a box"), velocity: [0.0; 2] };
+    let mut state = State::new(&params, &[layer], &Surroundings::default());
+    assert!(state.level_set.blocks().find([4, 1]).is_none(), "there is air without fields");
+    let dt = 0.01;
+    step(&mut state, &params, &Surroundings::default(), dt, &mut Workspace::default()).expect("converges");
+    assert!(state.max_speed < 1e-3 * 9.81 * dt, "{} m/s", state.max_speed);
+}

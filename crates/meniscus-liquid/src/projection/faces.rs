@@ -169,7 +169,9 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             for upper in (0..block_len::<D>()).map(|local| Slot { block, local }) {
                 let above = self.bubble_at(upper);
                 for axis in 0..D {
-                    let below = self.blocks().step(upper, axis, 0).and_then(|lower| self.bubble_at(lower));
+                    // Beyond the blocks a bubble goes on, without fields.
+                    let Some(lower) = self.blocks().step(upper, axis, 0) else { continue };
+                    let below = self.bubble_at(lower);
                     // Within a bubble, what leaves one cell enters the next.
                     if above != below {
                         let through = self.flux(velocity, axis, upper);

@@ -27,7 +27,7 @@ impl<const D: usize> Builder<'_, D> {
     /// A point of the domain.
     fn point(&mut self, node: &Node, at: &[f64]) -> Option<[f64; D]> {
         let point = self.vector(node, at)?;
-        self.inside(node, point).then_some(point)
+        self.inside(node, point)
     }
 
     /// The foot of a vertical line on the floor of the domain, from its horizontal coordinates.
@@ -38,18 +38,20 @@ impl<const D: usize> Builder<'_, D> {
         } else {
             [foot[0], foot[D - 1]] = self.entries::<2>(node, at)?;
         }
-        self.inside(node, foot).then_some(foot)
+        self.inside(node, foot)
     }
 
-    /// Whether the point lies in the domain, with its sides, to rounding; reports it if not.
-    fn inside(&mut self, node: &Node, point: [f64; D]) -> bool {
-        let inside = self.domain.expanded(1e-9 * self.grid.dx).contains(point);
-        if !inside {
-            let size: Vec<String> = self.domain.upper.iter().map(|x| format!("{x}")).collect();
-            let help = format!("move it inside: the domain reaches from the origin to [{}]", size.join(", "));
-            self.problems.error(&node.place, "the probe lies outside the domain", "outside the domain", help);
+    /// The point, if it lies in the domain; reports it if not. The domain is rounded to whole cells, so what lies up to half
+    /// a cell beyond its side is moved there.
+    fn inside(&mut self, node: &Node, point: [f64; D]) -> Option<[f64; D]> {
+        let (lower, upper) = (self.domain.lower, self.domain.upper);
+        if self.domain.expanded(0.5 * self.grid.dx).contains(point) {
+            return Some(std::array::from_fn(|a| point[a].clamp(lower[a], upper[a])));
         }
-        inside
+        let size: Vec<String> = upper.iter().map(|x| format!("{x}")).collect();
+        let help = format!("move it inside: the domain reaches from the origin to [{}]", size.join(", "));
+        self.problems.error(&node.place, "the probe lies outside the domain", "outside the domain", help);
+        None
     }
 
     fn flux(&mut self, node: &Node, from: &[f64], to: &[f64]) -> Option<ProbeKind<D>> {

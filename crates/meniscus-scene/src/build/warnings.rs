@@ -12,6 +12,10 @@ use crate::setup::Setup;
 /// Parts of a cell that shapes may overlap by without a warning.
 const SLACK: f64 = 0.05;
 
+/// How deep, in cells, the middle of what a liquid and a solid share may lie in both: liquid that is to touch a wall is
+/// best drawn about a cell into it.
+const SLACK_IN_SOLIDS: f64 = 0.55;
+
 impl<const D: usize> Builder<'_, D> {
     pub(super) fn warn(&mut self, setup: &Setup<D>, content: &Content, root: &Node) {
         let (liquid, solid) = (root.at("liquid"), root.at("solid"));
@@ -167,7 +171,7 @@ impl<const D: usize> Builder<'_, D> {
     fn overlapping_liquids(&mut self, setup: &Setup<D>, list: &Node) {
         for (second, b) in setup.liquids.iter().enumerate() {
             for (first, a) in setup.liquids[..second].iter().enumerate() {
-                if self.meet(&a.shape, &b.shape) {
+                if self.meet(&a.shape, &b.shape, SLACK) {
                     let message = format!("liquid[{first}] and liquid[{second}] overlap");
                     let help = "the first one counts where both are; make them touch without overlapping, or join them by a \
                                 union";
@@ -192,7 +196,7 @@ impl<const D: usize> Builder<'_, D> {
                         Err(_) => continue,
                     },
                 };
-                if self.meet(&liquid.shape, &shape) {
+                if self.meet(&liquid.shape, &shape, SLACK_IN_SOLIDS) {
                     let message = format!("the liquid overlaps the solid \"{}\"", solid.name);
                     let help = "the solid counts where both are; if that is meant, cut it out to say so, with \
                                 { difference = [liquid, solid] }";
@@ -207,9 +211,9 @@ impl<const D: usize> Builder<'_, D> {
         }
     }
 
-    /// Whether two shapes overlap by more than the slack, inside the domain, as far as a search finds out.
-    fn meet(&mut self, a: &Shape<D>, b: &Shape<D>) -> bool {
-        let (dx, slack) = (self.grid.dx, SLACK * self.grid.dx);
+    /// Whether two shapes overlap by more than the slack in cells, inside the domain, as far as a search finds out.
+    fn meet(&mut self, a: &Shape<D>, b: &Shape<D>, slack: f64) -> bool {
+        let (dx, slack) = (self.grid.dx, slack * self.grid.dx);
         let common = a.bounds().intersection(b.bounds()).intersection(self.domain);
         let value = |p| a.signed_distance(p).max(b.signed_distance(p));
         below(common, slack, dx, &mut self.budget, value) == Meeting::Somewhere
