@@ -7,6 +7,7 @@
 
 mod boundary;
 mod collide;
+mod curvature;
 mod inflow;
 mod measure;
 mod params;
@@ -14,6 +15,7 @@ mod particles;
 pub mod probe;
 pub mod projection;
 mod regions;
+mod relax;
 mod reseed;
 mod spray;
 mod state;

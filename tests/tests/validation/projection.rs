@@ -132,8 +132,14 @@ fn f32_fields_give_the_same_velocities() {
         FaceField::from_fn(case.blocks.clone(), 0.0, |axis, c| to_f32(&case.velocity.axes[axis], c));
     let params = tight_params();
     case.project(&params).expect("converges");
-    let liquid =
-        Liquid { grid: &case.grid, level_set: &level_set, open: &open, solid_velocity: None, bubbles: None };
+    let liquid = Liquid {
+        grid: &case.grid,
+        level_set: &level_set,
+        open: &open,
+        solid_velocity: None,
+        bubbles: None,
+        surface_pressure: None,
+    };
     let mut pressure = Field::new(case.blocks.clone(), 0.0);
     project(&liquid, &mut velocity, &mut pressure, &params, &mut Workspace::default()).expect("converges");
     for (axis, cell, u) in case.valid_velocities() {
@@ -211,8 +217,14 @@ fn a_surface_at_the_end_of_the_blocks_is_refused() {
     let blocks = Arc::new(Blocks::new(grid.cells, |coord| coord[1] == 0));
     let level_set = Field::new(blocks.clone(), -1.0);
     let open = FaceField::new(blocks.clone(), 1.0);
-    let liquid =
-        Liquid { grid: &grid, level_set: &level_set, open: &open, solid_velocity: None, bubbles: None };
+    let liquid = Liquid {
+        grid: &grid,
+        level_set: &level_set,
+        open: &open,
+        solid_velocity: None,
+        bubbles: None,
+        surface_pressure: None,
+    };
     let error = max_divergence(&liquid, &FaceField::new(blocks, 0.0)).unwrap_err();
     assert!(matches!(error, ProjectionError::FaceOutsideBlocks { axis: 1, .. }), "{error}");
 }
