@@ -1,31 +1,63 @@
 //! The curvature of the surface, and the pressure of its tension.
+//!
+//! A level set that moves with the flow and is made a distance again in every substep is accurate next to the
+//! surface, where its values stay as the flow brought them; a cell or two farther they are distances of first order
+//! only, whose second derivatives mean nothing. So the curvature is that of a quadratic surface fitted to the
+//! values by least squares, in which those next to the surface count most ([`ACROSS`]).
+//!
+//! Along the surface the weights fall as a Gaussian ([`ALONG`]). Its width is what makes surface tension stable: the
+//! fit's answer to a wave of the surface must have the sign of its curvature up to the shortest wave that the grid
+//! carries. Weights `w_i` of cells along a line answer `cos(k i)` with a multiple of `sum w_i (i² - m) cos(k i)`,
+//! `m` the mean of `i²`: negative for all `k` up to a variance of about 1.2 cells², but positive at `k = pi` for
+//! wider ones, which then feed the shortest waves.
+//!
+//! Surfaces meet walls at right angles: inside solids, and outside the domain, the level set is that of the mirrored
+//! point.
 
-use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block, neighbourhood};
+use meniscus_core::interpolate::interpolate_cubic;
 use meniscus_core::vector::{dot, norm};
 use rayon::prelude::*;
 
+use crate::boundary::Boundary;
 use crate::params::Params;
 
-/// The largest curvature that the grid can tell, per axis across the normal, in 1/cells.
+/// The variance of the weights along the surface, in cells².
+const ALONG: f64 = 1.0;
+
+/// The variance of the weights across the surface, in cells².
+const ACROSS: f64 = 0.2;
+
+/// The largest curvature that the grid can tell, for each direction along the surface, in 1/cells. Drops, films and
+/// edges below the size of a cell have this one.
 const LARGEST: f64 = 1.0;
 
+/// How far from a cell the fit looks, in cells.
+const REACH: usize = 2;
+
+type FitTile<const D: usize> = Tile<f32, D, REACH>;
+
 /// By how much the liquid's pressure exceeds that of the air at the surface near each cell, in Pa: surface tension
-/// times the sum of the principal curvatures, positive for a drop. 0 for cells away from the surface.
-pub fn surface_pressure<const D: usize>(params: &Params<D>, level_set: &Field<f32, D>) -> Field<f32, D> {
-    let k = [1.0 / env("SIG2", 1.0), 1.0 / env("SIGN", 0.4)];
+/// times the sum of the principal curvatures, positive for a drop. 0 for cells with no face neighbour across the
+/// surface.
+pub fn surface_pressure<const D: usize>(
+    params: &Params<D>,
+    level_set: &Field<f32, D>,
+    boundary: &Boundary<D>,
+) -> Field<f32, D> {
     let scale = params.surface_tension / params.grid.dx;
     let mut pressure = Field::new(level_set.blocks().clone(), 0.0);
     pressure.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each_init(
-        || Tile::<f32, D, 2>::new(0.0),
+        || Tile::new(0.0),
         |tile, (block, values)| {
             if level_set.block(block).iter().all(|v| v.abs() > FAR) {
                 return;
             }
-            load_mirrored(level_set, block, tile);
+            load_mirrored(level_set, boundary, block, tile);
             for (local, value) in values.iter_mut().enumerate() {
-                if level_set[Slot { block, local }].abs() <= FAR {
-                    let centre = Tile::<f32, D, 2>::index(cell_in_block::<D>(local).map(|c| c + 2));
-                    *value = (scale * curvature(tile, centre, k)) as f32;
+                let centre = FitTile::<D>::index(cell_in_block::<D>(local).map(|c| c + REACH));
+                if is_at_surface(tile, centre) {
+                    *value = (scale * curvature(tile, centre)) as f32;
                 }
             }
         },
@@ -33,87 +65,118 @@ pub fn surface_pressure<const D: usize>(params: &Params<D>, level_set: &Field<f3
     pressure
 }
 
-/// Cells farther from the surface than this have no neighbour across it.
+/// Cells next to the surface are nearer to it than this, in cells.
 const FAR: f32 = 1.5;
 
-fn env(name: &str, default: f64) -> f64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
+fn is_at_surface<const D: usize>(tile: &FitTile<D>, centre: usize) -> bool {
+    let inside = |index: usize| tile.values()[index] < 0.0;
+    let strides = (0..D).map(FitTile::<D>::stride);
+    strides.flat_map(|s| [centre - s, centre + s]).any(|other| inside(other) != inside(centre))
+}
+
+/// Values of more variances than this have no weight to speak of: exp(-10).
+const NEGLIGIBLE: f64 = 20.0;
+
+/// The most coefficients of a fit.
+const MOST: usize = 7;
+
+/// Coefficients of a fit: 1, the D coordinates, and the second derivatives along the surface.
+const fn coefficients<const D: usize>() -> usize {
+    1 + D + D * (D - 1) / 2
 }
 
 /// The sum of the principal curvatures of the surface at its point nearest to a cell, in 1/cells.
 ///
-/// The level set around that point, with normal coordinate `s` and tangential ones `t`, is fitted by
-/// `c + g s + h t + t H t / 2` by least squares.
-fn curvature<const D: usize>(tile: &Tile<f32, D, 2>, centre: usize, k: [f64; 2]) -> f64 {
+/// With the coordinate `s` along the normal at that point and `t` along the surface, the level set is fitted by
+/// `c + g s + h t + t H t / 2`. Second derivatives along the normal are those of a distance: none. The distance `d`
+/// from a sphere of curvature `k` obeys `d = s + k (t² + s² - d²) / 2`, so `s² - d²` is added to the squares of `t`,
+/// in equal shares: the fit is then exact for spheres, not to second order only.
+fn curvature<const D: usize>(tile: &FitTile<D>, centre: usize) -> f64 {
     let at = |index: usize| f64::from(tile.values()[index]);
-    let stride = |a: usize| Tile::<f32, D, 2>::stride(a);
-    let own = at(centre);
+    let stride = |a: usize| FitTile::<D>::stride(a);
     let gradient: [f64; D] = std::array::from_fn(|a| 0.5 * (at(centre + stride(a)) - at(centre - stride(a))));
-    let length = norm(gradient);
-    if length < FLAT {
+    let steepness = norm(gradient);
+    if steepness < FLAT {
         return 0.0;
     }
-    let normal = gradient.map(|g| g / length);
-    let frame = frame(normal);
-    let foot = normal.map(|n| -n * own / length.max(0.5));
-    let unknowns = if D == 2 { 4 } else { 7 };
-    let mut system = [[0.0; 8]; 7];
-    for index in 0..5usize.pow(D as u32) {
-        let offset: [i64; D] = std::array::from_fn(|a| (index / 5usize.pow(a as u32) % 5) as i64 - 2);
-        let there = (0..D).fold(centre as i64, |at, a| at + offset[a] * stride(a) as i64) as usize;
-        let value = at(there);
-        if value.abs() > 2.0 {
+    let frame = frame(gradient.map(|g| g / steepness));
+    let nearest = frame[0].map(|n| -n * at(centre) / steepness.max(0.5));
+    let n = coefficients::<D>();
+    let edge = 2 * REACH + 1;
+    let mut system = [[0.0; MOST + 1]; MOST];
+    for index in 0..edge.pow(D as u32) {
+        let offset: [usize; D] = std::array::from_fn(|a| index / edge.pow(a as u32) % edge);
+        let cell = (0..D).fold(centre, |cell, a| cell + offset[a] * stride(a) - REACH * stride(a));
+        let value = at(cell);
+        if value * value > NEGLIGIBLE * ACROSS {
             continue;
         }
-        let x: [f64; D] = std::array::from_fn(|a| offset[a] as f64 - foot[a]);
+        let x: [f64; D] = std::array::from_fn(|a| offset[a] as f64 - REACH as f64 - nearest[a]);
         let local = frame.map(|axis| dot(axis, x));
-        let across: f64 = (1..D).map(|a| local[a] * local[a]).sum();
-        let weight = (-0.5 * (across * k[0] + value * value * k[1])).exp();
-        let mut row = [0.0; 8];
-        row[0] = 1.0;
-        row[1..=D].copy_from_slice(&local);
-        if D == 2 {
-            row[3] = 0.5 * local[1] * local[1];
-        } else {
-            (row[4], row[5]) = (0.5 * local[1] * local[1], 0.5 * local[2] * local[2]);
-            row[6] = local[1] * local[2];
-        }
-        row[7] = value;
-        for i in 0..unknowns {
-            for j in i..unknowns {
-                system[i][j] += weight * row[i] * row[j];
+        let along: f64 = local[1..].iter().map(|t| t * t).sum();
+        let weight = (-0.5 * (along / ALONG + value * value / ACROSS)).exp();
+        let terms = terms(local, value);
+        for i in 0..n {
+            for j in i..n {
+                system[i][j] += weight * terms[i] * terms[j];
             }
-            system[i][7] += weight * row[i] * row[7];
+            system[i][MOST] += weight * terms[i] * terms[MOST];
         }
     }
-    let Some(fit) = solve(system, unknowns) else { return 0.0 };
-    let slope: [f64; D] = std::array::from_fn(|a| fit[1 + a]);
-    let length = norm(slope);
-    if length < FLAT {
-        return 0.0;
-    }
-    let n = slope.map(|g| g / length);
-    let (trace, along) = if D == 2 {
-        (fit[3], fit[3] * n[1] * n[1])
-    } else {
-        (fit[4] + fit[5], fit[4] * n[1] * n[1] + fit[5] * n[2] * n[2] + 2.0 * fit[6] * n[1] * n[2])
-    };
     let limit = (D - 1) as f64 * LARGEST;
-    ((trace - along) / length).clamp(-limit, limit)
+    solve(system, n).map_or(0.0, |fit| curvature_of_fit::<D>(&fit)).clamp(-limit, limit)
 }
 
-/// An orthonormal frame whose first axis is given.
+/// Where the gradient is smaller than this, the cell lies between two surfaces and has no direction to either.
+const FLAT: f64 = 0.1;
+
+/// What the coefficients of a fit are multiplied by at a point, and last the value there.
+fn terms<const D: usize>(local: [f64; D], value: f64) -> [f64; MOST + 1] {
+    let mut terms = [0.0; MOST + 1];
+    terms[0] = 1.0;
+    terms[1..=D].copy_from_slice(&local);
+    let share = (local[0] * local[0] - value * value) / (D - 1) as f64;
+    let mut next = D + 1;
+    for a in 1..D {
+        for b in a..D {
+            let product = local[a] * local[b];
+            terms[next] = if a == b { 0.5 * (product + share) } else { product };
+            next += 1;
+        }
+    }
+    terms[MOST] = value;
+    terms
+}
+
+/// `(tr H - n H n) / |g|` for the gradient `g`, its direction `n` and the second derivatives `H` of a fit.
+fn curvature_of_fit<const D: usize>(fit: &[f64; MOST]) -> f64 {
+    let gradient: [f64; D] = std::array::from_fn(|a| fit[1 + a]);
+    let steepness = norm(gradient);
+    if steepness < FLAT {
+        return 0.0;
+    }
+    let normal = gradient.map(|g| g / steepness);
+    let (mut across, mut next) = (0.0, D + 1);
+    for a in 1..D {
+        for b in a..D {
+            let factor = if a == b { 1.0 - normal[a] * normal[a] } else { -2.0 * normal[a] * normal[b] };
+            across += fit[next] * factor;
+            next += 1;
+        }
+    }
+    across / steepness
+}
+
+/// Orthonormal axes, of which the first is given.
 fn frame<const D: usize>(normal: [f64; D]) -> [[f64; D]; D] {
-    let mut frame = [[0.0; D]; D];
-    frame[0] = normal;
+    let mut frame = [normal; D];
     if D == 2 {
         (frame[1][0], frame[1][1]) = (-normal[1], normal[0]);
         return frame;
     }
-    let least = (0..D).min_by(|&a, &b| normal[a].abs().total_cmp(&normal[b].abs())).unwrap_or(0);
-    let mut axis = [0.0; D];
-    axis[least] = 1.0;
-    let tangent: [f64; D] = std::array::from_fn(|a| axis[a] - normal[least] * normal[a]);
+    let least = (0..D).fold(0, |least, a| if normal[a].abs() < normal[least].abs() { a } else { least });
+    let tangent: [f64; D] =
+        std::array::from_fn(|a| f64::from(u8::from(a == least)) - normal[least] * normal[a]);
     let length = norm(tangent);
     frame[1] = tangent.map(|t| t / length);
     frame[2] = std::array::from_fn(|a| {
@@ -123,60 +186,89 @@ fn frame<const D: usize>(normal: [f64; D]) -> [[f64; D]; D] {
     frame
 }
 
-/// Solves the upper half of a symmetric positive definite system, the right-hand side in the last column.
-fn solve(mut m: [[f64; 8]; 7], n: usize) -> Option<[f64; 7]> {
+/// Solves `n` equations with a symmetric matrix, of which the upper half is given, and the right-hand side in the
+/// last column; `None` if it is not safely positive definite.
+fn solve(mut system: [[f64; MOST + 1]; MOST], n: usize) -> Option<[f64; MOST]> {
     for i in 0..n {
-        let pivot = m[i][i];
-        if pivot.is_nan() || pivot < 1e-6 {
+        let pivot = system[i][i];
+        if pivot.is_nan() || pivot < SMALLEST_PIVOT {
             return None;
         }
         for j in i + 1..n {
-            let f = m[i][j] / pivot;
-            for k in j..n {
-                m[j][k] -= f * m[i][k];
+            let factor = system[i][j] / pivot;
+            for k in (j..n).chain([MOST]) {
+                system[j][k] -= factor * system[i][k];
             }
-            m[j][7] -= f * m[i][7];
         }
     }
-    let mut x = [0.0; 7];
+    let mut x = [0.0; MOST];
     for i in (0..n).rev() {
-        let rest: f64 = (i + 1..n).map(|j| m[i][j] * x[j]).sum();
-        x[i] = (m[i][7] - rest) / m[i][i];
+        let rest: f64 = (i + 1..n).map(|j| system[i][j] * x[j]).sum();
+        x[i] = (system[i][MOST] - rest) / system[i][i];
     }
     Some(x)
 }
 
-/// Where the gradient is smaller than this, the cell lies between two surfaces and has no direction to either.
-const FLAT: f64 = 0.1;
+/// Pivots of the fits of smooth surfaces are above 0.01.
+const SMALLEST_PIVOT: f64 = 1e-6;
 
-/// Loads a block and its halo; cells outside the domain mirror those inside, so that surfaces meet its sides at
-/// right angles.
-pub fn load_mirrored<const D: usize, const HALO: usize>(
+/// Loads a block and what surrounds it, mirrored at walls.
+fn load_mirrored<const D: usize>(
     phi: &Field<f32, D>,
+    boundary: &Boundary<D>,
     block: usize,
-    tile: &mut Tile<f32, D, HALO>,
+    tile: &mut FitTile<D>,
 ) {
     tile.load(phi, block);
-    let edge = BLOCK_EDGE + 2 * HALO;
-    let (coord, cells) = (phi.blocks().coord(block), phi.blocks().cells());
+    let blocks = phi.blocks();
+    if neighbourhood(blocks, block).any(|(_, other)| other.is_some_and(|b| boundary.is_cut(b))) {
+        mirror_in_solids(phi, boundary, block, tile);
+    }
+    let edge = FitTile::<D>::EDGE;
+    let (coord, cells) = (blocks.coord(block), blocks.cells());
     for axis in 0..D {
-        let stride = Tile::<f32, D, HALO>::stride(axis);
+        let stride = FitTile::<D>::stride(axis);
         // The domain's cells along the axis are those from `first` to before `end`.
-        let first = if coord[axis] == 0 { HALO } else { 0 };
-        let end = (cells[axis] + HALO - coord[axis] * BLOCK_EDGE).min(edge);
+        let first = if coord[axis] == 0 { REACH } else { 0 };
+        let end = (cells[axis] + REACH - coord[axis] * BLOCK_EDGE).min(edge);
         if first == 0 && end == edge {
             continue;
         }
-        for index in 0..Tile::<f32, D, HALO>::LEN {
+        for index in 0..FitTile::<D>::LEN {
             let c = index / stride % edge;
-            let mirrored = if c < first {
-                2 * first - 1 - c
-            } else if c >= end {
-                (2 * end).saturating_sub(1 + c).max(first)
-            } else {
-                continue;
-            };
-            tile.values_mut()[index] = tile.values()[index + mirrored * stride - c * stride];
+            let mirrored = if c < first { 2 * first - 1 - c } else { (2 * end - 1).saturating_sub(c) };
+            if c < first || c >= end {
+                let from = index + mirrored.clamp(first, end - 1) * stride - c * stride;
+                tile.values_mut()[index] = tile.values()[from];
+            }
         }
     }
 }
+
+/// Gives cells in solids the value of the mirrored point, as far as the distance to the wall is in sight.
+fn mirror_in_solids<const D: usize>(
+    phi: &Field<f32, D>,
+    boundary: &Boundary<D>,
+    block: usize,
+    tile: &mut FitTile<D>,
+) {
+    let blocks = phi.blocks();
+    let edge = FitTile::<D>::EDGE;
+    let corner = blocks.coord(block).map(|c| (c * BLOCK_EDGE) as i64 - REACH as i64);
+    for (index, value) in tile.values_mut().iter_mut().enumerate() {
+        let cell: [i64; D] =
+            std::array::from_fn(|a| corner[a] + (index / FitTile::<D>::stride(a) % edge) as i64);
+        let Some(Slot { block, .. }) = blocks.locate(cell).filter(|slot| boundary.is_cut(slot.block)) else {
+            continue;
+        };
+        let centre = cell.map(|c| c as f32 + 0.5);
+        let to_wall = boundary.distance(block, centre);
+        if to_wall < 0.0 {
+            let normal = boundary.normal(block, centre);
+            *value = interpolate_cubic(phi, std::array::from_fn(|a| centre[a] - 2.0 * to_wall * normal[a]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

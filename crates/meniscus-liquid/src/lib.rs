@@ -15,7 +15,6 @@ mod particles;
 pub mod probe;
 pub mod projection;
 mod regions;
-mod relax;
 mod reseed;
 mod spray;
 mod state;

@@ -171,8 +171,7 @@ pub fn step<const D: usize>(
         (state.max_speed.max(source_speed(surroundings)) * dt / params.grid.dx) as f32 * (D as f32).sqrt();
     let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, &blocks);
     clock.stage("surface");
-    let gently = params.surface_tension > 0.0;
-    follow_particles(&mut phi, &state.particles.position, &ranges, &boundary, gently);
+    follow_particles(&mut phi, &state.particles.position, &ranges, &boundary);
     state.level_set = phi;
     // What a source sends out is replaced at once.
     fill_sources(&mut state.level_set, params, &surroundings.sources);
@@ -310,7 +309,7 @@ fn solve_velocity<const D: usize>(
     clock.stage("bubbles");
 
     let has_tension = params.surface_tension > 0.0;
-    let surface_pressure = has_tension.then(|| surface_pressure(params, &state.level_set));
+    let surface_pressure = has_tension.then(|| surface_pressure(params, &state.level_set, boundary));
     if has_tension {
         clock.stage("tension");
     }

@@ -19,7 +19,6 @@ use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 use crate::params::{Params, Solid};
-use crate::relax::relax;
 
 /// The distance from a particle within which all is liquid, in cells: the radius of a ball with the volume
 /// of a particle, of which a cell holds 2^D.
@@ -87,7 +86,6 @@ pub fn follow_particles<const D: usize>(
     position: &[[f32; D]],
     ranges: &BlockRanges<D>,
     boundary: &Boundary<D>,
-    gently: bool,
 ) {
     const DEEP: f32 = -2.0;
     let n = block_len::<D>();
@@ -113,16 +111,8 @@ pub fn follow_particles<const D: usize>(
             }
         },
     );
-    make_distance(phi, gently);
-}
-
-fn make_distance<const D: usize>(phi: &mut Field<f32, D>, gently: bool) {
     let band = phi.background();
-    let moved = gently.then(|| phi.clone());
     redistance(phi, band);
-    if let Some(moved) = moved {
-        relax(phi, &moved);
-    }
 }
 
 /// The particles outside the surface.
@@ -198,7 +188,7 @@ pub fn initial_surface<const D: usize>(
     let mut phi = Field::from_fn(blocks.clone(), band, |cell| {
         if (0..D).any(|a| cell[a] >= grid.cells[a]) { band } else { (at(cell) as f32).clamp(-band, band) }
     });
-    make_distance(&mut phi, params.surface_tension > 0.0);
+    redistance(&mut phi, band);
     phi
 }
 

@@ -79,7 +79,8 @@ fn solve_saddle_point<const D: usize>(
         rhs[(k, 0)] = mass * case.velocity.get(axis, at(upper));
         if let (Some(excess), false) = (&case.surface_pressure, is_liquid(lower) && is_liquid(upper)) {
             // The surface pushes the liquid, in proportion to the area, away from the air.
-            let (inner, outer, sign) = if is_liquid(lower) { (lower, upper, -1.0) } else { (upper, lower, 1.0) };
+            let (inner, outer, sign) =
+                if is_liquid(lower) { (lower, upper, -1.0) } else { (upper, lower, 1.0) };
             let part = ghost_fluid_fraction(level(inner), level(outer), 0.0);
             let jump = (1.0 - part) * excess.get(at(inner)) + part * excess.get(at(outer));
             rhs[(k, 0)] += sign * params.dt * w * area * jump;

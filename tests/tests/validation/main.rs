@@ -9,4 +9,5 @@ mod projection;
 mod rest;
 mod rotated_box;
 mod sloshing;
+mod surface_tension;
 mod volume;
