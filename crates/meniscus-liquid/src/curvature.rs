@@ -88,9 +88,10 @@ const fn coefficients<const D: usize>() -> usize {
 /// The sum of the principal curvatures of the surface at its point nearest to a cell, in 1/cells.
 ///
 /// With the coordinate `s` along the normal at that point and `t` along the surface, the level set is fitted by
-/// `c + g s + h t + t H t / 2`. Second derivatives along the normal are those of a distance: none. The distance `d`
-/// from a sphere of curvature `k` obeys `d = s + k (t² + s² - d²) / 2`, so `s² - d²` is added to the squares of `t`,
-/// in equal shares: the fit is then exact for spheres, not to second order only.
+/// `c + g s + h t + t H t / 2`. Second derivatives along the normal are those of a distance: none.
+///
+/// The curvature of a sphere of radius R comes out too large by 1.25 / R² of it (2D; 3D: 1.7 / R²), R in cells; the
+/// smoothing by the weights answers waves by as much too little. In the frequency of oscillations the two cancel.
 fn curvature<const D: usize>(tile: &FitTile<D>, centre: usize) -> f64 {
     let at = |index: usize| f64::from(tile.values()[index]);
     let stride = |a: usize| FitTile::<D>::stride(a);
@@ -135,12 +136,10 @@ fn terms<const D: usize>(local: [f64; D], value: f64) -> [f64; MOST + 1] {
     let mut terms = [0.0; MOST + 1];
     terms[0] = 1.0;
     terms[1..=D].copy_from_slice(&local);
-    let share = (local[0] * local[0] - value * value) / (D - 1) as f64;
     let mut next = D + 1;
     for a in 1..D {
         for b in a..D {
-            let product = local[a] * local[b];
-            terms[next] = if a == b { 0.5 * (product + share) } else { product };
+            terms[next] = local[a] * local[b] * if a == b { 0.5 } else { 1.0 };
             next += 1;
         }
     }
