@@ -52,6 +52,8 @@ pub struct Case<const D: usize> {
     pub pressure: Field<f64, D>,
     /// The bubbles: none, until set.
     pub bubbles: Option<Bubbles>,
+    /// The pressure of surface tension: none, until set.
+    pub surface_pressure: Option<Field<f64, D>>,
 }
 
 impl<const D: usize> Case<D> {
@@ -78,6 +80,7 @@ impl<const D: usize> Case<D> {
             velocity: FaceField::new(blocks.clone(), 0.0),
             pressure: Field::new(blocks.clone(), 0.0),
             bubbles: None,
+            surface_pressure: None,
             blocks,
         }
     }
@@ -113,6 +116,7 @@ impl<const D: usize> Case<D> {
             solid_velocity: None,
             bubbles: self.bubbles.as_ref(),
             divergence: None,
+            surface_pressure: self.surface_pressure.as_ref(),
         }
     }
 
@@ -127,9 +131,10 @@ impl<const D: usize> Case<D> {
         params: &ProjectionParams,
         solid_velocity: Option<SolidVelocity<'_, D>>,
     ) -> Result<ProjectionInfo<D>, ProjectionError> {
-        let Self { grid, level_set, open, velocity, pressure, bubbles, .. } = self;
+        let Self { grid, level_set, open, velocity, pressure, bubbles, surface_pressure, .. } = self;
+        let (bubbles, surface_pressure) = (bubbles.as_ref(), surface_pressure.as_ref());
         let liquid =
-            Liquid { grid, level_set, open, solid_velocity, bubbles: bubbles.as_ref(), divergence: None };
+            Liquid { grid, level_set, open, solid_velocity, bubbles, divergence: None, surface_pressure };
         project(&liquid, velocity, pressure, params, &mut Workspace::default())
     }
 

@@ -7,6 +7,7 @@
 
 mod boundary;
 mod collide;
+mod curvature;
 mod inflow;
 mod measure;
 mod params;

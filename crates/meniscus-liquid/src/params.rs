@@ -16,6 +16,8 @@ pub struct Params<const D: usize> {
     pub gravity: [f64; D],
     /// The density of the liquid, in kg/m³ (2D: kg/m²).
     pub density: f64,
+    /// The surface tension, in N/m (2D: N); 0 for none. The surface meets walls at right angles.
+    pub surface_tension: f64,
     /// What the air does.
     pub air: AirModel,
     /// How velocities pass between the particles and the grid.
@@ -41,6 +43,7 @@ impl<const D: usize> Params<D> {
             open_sides: [[false; 2]; D],
             gravity,
             density: 1000.0,
+            surface_tension: 0.0,
             air: AirModel::Void,
             transfer: Transfer::Apic,
             particles_per_cell: [per_cell / 2, 2 * per_cell],

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::boundary::{Boundary, BoundaryCache, solid_cells};
 use crate::collide::{CollideInfo, keep_inside, leave_solids};
+use crate::curvature::surface_pressure;
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{Params, Solid, Surroundings, Transfer};
@@ -83,12 +84,27 @@ pub struct StepInfo {
 }
 
 /// The largest time step that keeps the liquid's way within [`Params::cfl`] cells: of its speed, and of that
-/// which gravity adds while it crosses a cell.
+/// which gravity adds while it crosses a cell; and that keeps capillary waves stable.
 pub fn max_time_step<const D: usize>(state: &State<D>, params: &Params<D>) -> f64 {
     let gravity = params.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
     let dx = params.grid.dx;
     let speed = state.max_speed + (gravity * dx).sqrt();
-    if speed > 0.0 { params.cfl * dx / speed } else { f64::INFINITY }
+    let of_way = if speed > 0.0 { params.cfl * dx / speed } else { f64::INFINITY };
+    of_way.min(capillary_time_step(params))
+}
+
+/// The largest time step that is stable with surface tension: 2 / omega for the shortest wave of the grid.
+///
+/// A wave of a free surface has `omega² = sigma k³ / rho`; the shortest, along the diagonal of a plane of cells,
+/// `k² = (D - 1) (pi / dx)²`. The surface moves first, and its new shape then drives the velocity: for an oscillator
+/// that is the symplectic Euler method, stable for `omega dt < 2`. The grid's own waves are slower than the
+/// exact ones, which leaves a margin.
+fn capillary_time_step<const D: usize>(params: &Params<D>) -> f64 {
+    if params.surface_tension == 0.0 {
+        return f64::INFINITY;
+    }
+    let shortest = ((D - 1) as f64).sqrt() * std::f64::consts::PI / params.grid.dx;
+    2.0 * (params.density / (params.surface_tension * shortest.powi(3))).sqrt()
 }
 
 /// How far the surface of a solid moves in its substep, in metres: at most this.
@@ -334,6 +350,12 @@ fn solve_velocity<const D: usize>(
     }
     clock.stage("forces");
 
+    let has_tension = params.surface_tension > 0.0;
+    let surface_pressure = has_tension.then(|| surface_pressure(params, &state.level_set, boundary));
+    if has_tension {
+        clock.stage("tension");
+    }
+
     let mut pressure = moved_to(&state.pressure, blocks);
     let wall = |axis: usize, cell: [usize; D]| boundary.wall_speed(params, surroundings, dt, axis, cell);
     let moving = boundary.has_moving_walls(surroundings);
@@ -353,6 +375,7 @@ fn solve_velocity<const D: usize>(
         solid_velocity: if moving { Some(&wall) } else { None },
         bubbles: bubbles.as_ref(),
         divergence: Some(&divergence),
+        surface_pressure: surface_pressure.as_ref(),
     };
     let projection_params =
         ProjectionParams { dt, density: params.density, theta_min: params.theta_min, solve: params.solve };

@@ -3,7 +3,7 @@
 use faer::Mat;
 use faer::prelude::Solve;
 use meniscus_core::fractions::ghost_fluid_fraction;
-use meniscus_core::grid::FaceField;
+use meniscus_core::grid::{FaceField, Field};
 use meniscus_core::shape::Rotation;
 use meniscus_liquid::projection::{ProjectionParams, SolidVelocity};
 use meniscus_tests::{
@@ -76,6 +76,14 @@ fn solve_saddle_point<const D: usize>(
         let mass = params.density * w * theta * dx.powi(D as i32);
         matrix[(k, k)] = mass;
         rhs[(k, 0)] = mass * case.velocity.get(axis, at(upper));
+        if let (Some(excess), false) = (&case.surface_pressure, is_liquid(lower) && is_liquid(upper)) {
+            // The surface pushes the liquid, in proportion to the area, away from the air.
+            let (inner, outer, sign) =
+                if is_liquid(lower) { (lower, upper, -1.0) } else { (upper, lower, 1.0) };
+            let part = ghost_fluid_fraction(level(inner), level(outer), 0.0);
+            let jump = (1.0 - part) * excess.get(at(inner)) + part * excess.get(at(outer));
+            rhs[(k, 0)] += sign * params.dt * w * area * jump;
+        }
         for (cell, sign) in [(lower, 1.0), (upper, -1.0)] {
             if let Some(node) = node_of(cell) {
                 matrix[(k, n + node)] += sign * w * area;
@@ -108,8 +116,8 @@ fn solve_saddle_point<const D: usize>(
 }
 
 /// A tilted container of liquid under a free surface, with two balls of air in it, moving walls, and bubbles that
-/// are to grow and shrink.
-fn agrees_with_the_saddle_point<const D: usize>(cells: usize, rotation: Rotation<D>) {
+/// are to grow and shrink; and, with `tension`, irregular jumps of the pressure on all surfaces.
+fn agrees_with_the_saddle_point<const D: usize>(cells: usize, rotation: Rotation<D>, tension: bool) {
     let mut case = Case::in_container(cells, &rotated_container(rotation));
     // A flux through a slit is known to the tolerance of the solve, its velocity to that over the slit's width.
     case.open = FaceField::from_fn(case.blocks.clone(), 0.0, |axis, cell| {
@@ -127,6 +135,10 @@ fn agrees_with_the_saddle_point<const D: usize>(cells: usize, rotation: Rotation
         balls.iter().position(|&b| ball(point, b) >= 0.0).map(|b| b as u32)
     });
     case.set_velocity(noise);
+    if tension {
+        let excess = |cell: [usize; D]| 3e4 * noise(D, cell);
+        case.surface_pressure = Some(Field::from_fn(case.blocks.clone(), 0.0, excess));
+    }
     // The sides of the domain rest.
     let solid = |axis: usize, cell: [usize; D]| match cell[axis] {
         0 => 0.0,
@@ -157,8 +169,10 @@ fn agrees_with_the_saddle_point<const D: usize>(cells: usize, rotation: Rotation
 
 #[test]
 fn the_projection_solves_the_saddle_point_system() {
-    agrees_with_the_saddle_point(20, square_rotation());
-    agrees_with_the_saddle_point(10, cube_rotation());
+    for tension in [false, true] {
+        agrees_with_the_saddle_point(20, square_rotation(), tension);
+        agrees_with_the_saddle_point(10, cube_rotation(), tension);
+    }
 }
 
 /// A box of liquid, with or without a free top, around a ball of air that is let go: the acceleration of the ball

@@ -9,5 +9,6 @@ mod projection;
 mod rest;
 mod rotated_box;
 mod sloshing;
+mod surface_tension;
 mod tracking;
 mod volume;

@@ -16,6 +16,9 @@ pub(super) struct Face {
     /// The ghost-fluid fraction, 1 between liquid cells.
     pub(super) theta: f64,
     pub(super) between: Between,
+    /// By how much the pressure jumps along the axis at the surface, in Pa: from the air down to the liquid it
+    /// rises by the pressure of the surface tension. 0 between liquid cells.
+    pub(super) jump: f64,
 }
 
 /// What a face of the liquid lies between.
@@ -78,7 +81,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let upper_liquid = self.is_liquid[upper.flat::<D>()];
         let (liquid, air) = match (lower_liquid, upper_liquid) {
             (false, false) => return None,
-            (true, true) => return Some(Face { open, theta: 1.0, between: Between::Liquid }),
+            (true, true) => return Some(Face { open, theta: 1.0, between: Between::Liquid, jump: 0.0 }),
             (true, false) => (lower, Some(upper)),
             (false, true) => (Some(upper), lower),
         };
@@ -86,7 +89,9 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             Some(bubble) => Between::Bubble(bubble),
             None => Between::OpenAir,
         };
-        Some(Face { open, theta: self.theta(axis, upper, liquid, air), between })
+        let sign = if upper_liquid { -1.0 } else { 1.0 };
+        let jump = sign * self.surface_pressure(axis, upper, liquid, air);
+        Some(Face { open, theta: self.theta(axis, upper, liquid, air), between, jump })
     }
 
     /// The bubble that a cell belongs to.
@@ -99,13 +104,31 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     /// The ghost-fluid fraction at the face below `upper`. On an open side of the domain the surface is the
     /// side itself, half a cell from the centre of the liquid cell.
     fn theta(&self, axis: usize, upper: Slot, liquid: Option<Slot>, air: Option<Slot>) -> f64 {
+        if self.is_side(axis, upper) { 0.5 } else { self.wet(liquid, air, self.theta_min) }
+    }
+
+    /// Whether the face below `upper` lies on a side of the domain.
+    fn is_side(&self, axis: usize, upper: Slot) -> bool {
         let face = self.blocks().cell(upper)[axis];
-        if face == 0 || face == self.blocks().cells()[axis] {
-            return 0.5;
-        }
+        face == 0 || face == self.blocks().cells()[axis]
+    }
+
+    /// How much of the way from a liquid to an air cell is liquid, but at least `least`.
+    fn wet(&self, liquid: Option<Slot>, air: Option<Slot>, least: f64) -> f64 {
         let level_set = self.liquid.level_set;
         let at = |slot: Option<Slot>| slot.map_or(level_set.background(), |slot| level_set[slot]).into();
-        ghost_fluid_fraction(at(liquid), at(air), self.theta_min)
+        ghost_fluid_fraction(at(liquid), at(air), least)
+    }
+
+    /// By how much the liquid's pressure exceeds that of the air where the surface crosses the face below
+    /// `upper`, in Pa: between the values of the two cells, so that it tends to that of the liquid cell together
+    /// with the ghost-fluid fraction by which it will be divided. On an open side of the domain there is no surface.
+    fn surface_pressure(&self, axis: usize, upper: Slot, liquid: Option<Slot>, air: Option<Slot>) -> f64 {
+        let Some(excess) = self.liquid.surface_pressure else { return 0.0 };
+        let (Some(liquid), false) = (liquid, self.is_side(axis, upper)) else { return 0.0 };
+        let at_liquid: f64 = excess[liquid].into();
+        let at_air: f64 = air.map_or(at_liquid, |air| excess[air].into());
+        at_liquid + self.wet(Some(liquid), air, 0.0) * (at_air - at_liquid)
     }
 
     /// The slot above the lower (`side` 0) or upper (`side` 1) face of a liquid cell.
@@ -211,6 +234,39 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         couplings
     }
 
+    /// Adds what the jumps of the pressure push, times `scale`, to the right-hand side: `w/theta J` out of the air
+    /// and into each liquid cell at the surface.
+    pub(super) fn add_jumps(&self, scale: f64, rhs: &mut [f64]) {
+        if self.liquid.surface_pressure.is_none() {
+            return;
+        }
+        let (of_slots, of_bubbles) = rhs.split_at_mut(self.blocks().slots());
+        let push = |side: usize, face: Face| {
+            let outwards = if side == 1 { face.jump } else { -face.jump };
+            scale * outwards * face.open / face.theta
+        };
+        of_slots.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, rhs)| {
+            for (local, rhs) in rhs.iter_mut().enumerate() {
+                self.for_each_of_cell(block, local, |_, side, face| *rhs += push(side, face));
+            }
+        });
+        let of_block = |block: usize| -> Vec<(usize, f64)> {
+            let mut found = Vec::new();
+            for local in 0..block_len::<D>() {
+                self.for_each_of_cell(block, local, |_, side, face| {
+                    if let Between::Bubble(bubble) = face.between {
+                        found.push((bubble, push(side, face)));
+                    }
+                });
+            }
+            found
+        };
+        let parts: Vec<_> = self.bubbly.par_iter().copied().map(of_block).collect();
+        for (bubble, push) in parts.into_iter().flatten() {
+            of_bubbles[bubble] -= push;
+        }
+    }
+
     /// The largest open fraction of a liquid cell's faces: what grows in a nearly closed cell must leave it.
     fn widest(&self, cell: Slot) -> f64 {
         let open = |axis, side| self.liquid.open.axes[axis][self.slot_of(cell, axis, side)].into();
@@ -227,11 +283,12 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         }
     }
 
-    /// Subtracts the gradient of the scaled pressure, that of the bubbles after that of the slots. The energies
-    /// are sums of `w theta u²`.
+    /// Subtracts the gradient of the scaled pressure, that of the bubbles after that of the slots, with its jumps
+    /// times `scale`. The energies are sums of `w theta u²`.
     pub(super) fn subtract_gradient(
         &self,
         scaled_pressure: &[f64],
+        scale: f64,
         velocity: &mut FaceField<T, D>,
     ) -> KineticEnergy {
         let (of_slots, of_bubbles) = scaled_pressure.split_at(self.blocks().slots());
@@ -247,9 +304,10 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 for (local, value) in values.iter_mut().enumerate() {
                     let upper = Slot { block, local };
                     let Some(face) = self.get(axis, upper) else { continue };
-                    let jump = pressure(Some(upper)) - pressure(self.blocks().step(upper, axis, 0));
+                    let rise = pressure(Some(upper)) - pressure(self.blocks().step(upper, axis, 0));
+                    let rise = rise + scale * face.jump;
                     let before: f64 = (*value).into();
-                    *value = T::nearest(before - jump / face.theta);
+                    *value = T::nearest(before - rise / face.theta);
                     let after: f64 = (*value).into();
                     let [before, after, change] = [before, after, after - before].map(|u| u * u);
                     sum = sum.plus(KineticEnergy { before, after, change }.scaled(face.open * face.theta));

@@ -26,6 +26,18 @@
 //! `w/theta (q_b - q_c)` over the faces that it shares with liquid cells (eq. 9). No velocity inside it is
 //! known or needed.
 //!
+//! # Surface tension
+//! At the surface the pressure of the liquid exceeds that of the air by `sigma kappa`: it jumps by that much between
+//! the surface's two sides, which the ghost-fluid method puts where the surface crosses the face. With
+//! `J = dt sigma kappa / (rho dx)` there,
+//!
+//! ```text
+//! u = u* - n (q_air + J - q_c) / theta
+//! ```
+//!
+//! on a face from a liquid cell `c` out (`n`) to the air, so `w/theta J` is added to the right-hand side of the
+//! cell, and taken from that of the bubble. The matrix is the same.
+//!
 //! # Area fractions or volume weights
 //! The face weights are an argument, and appear in two roles: as the area that a flux passes through, and
 //! in the mass of the face. Two choices are in use:
@@ -93,6 +105,9 @@ pub struct Liquid<'a, T, const D: usize> {
     pub bubbles: Option<&'a Bubbles>,
     /// The rate at which each liquid cell is to grow, in 1/s; `None` unless volume is to be corrected.
     pub divergence: Option<Divergence<'a>>,
+    /// By how much the liquid's pressure exceeds that of the air at the surface near a cell, in Pa: surface
+    /// tension times curvature, wanted of the cells on both sides of a face that the surface crosses.
+    pub surface_pressure: Option<&'a Field<T, D>>,
 }
 
 /// The rate at which the liquid cell at a slot is to grow, in 1/s.
@@ -155,7 +170,7 @@ pub struct ProjectionInfo<const D: usize> {
 
 /// Kinetic energies over the faces that the projection sets, in the norm that it minimises, in J.
 ///
-/// Where solids rest, `before - after = change` up to the tolerance of the solve.
+/// Where solids rest and there is no surface tension, `before - after = change` up to the tolerance of the solve.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KineticEnergy {
     /// Of the tentative velocities.
@@ -203,6 +218,7 @@ pub struct Workspace {
 ///     solid_velocity: None,
 ///     bubbles: None,
 ///     divergence: None,
+///     surface_pressure: None,
 /// };
 /// let params = ProjectionParams::new(0.01);
 /// project(&liquid, &mut velocity, &mut pressure, &params, &mut Workspace::default())?;
@@ -220,6 +236,9 @@ pub fn project<T: Stored, const D: usize>(
     error::check_params(params)?;
     error::check_blocks(liquid, "the velocity", velocity.blocks())?;
     error::check_blocks(liquid, "the pressure", pressure.blocks())?;
+    if let Some(excess) = liquid.surface_pressure {
+        error::check_blocks(liquid, "the surface pressure", excess.blocks())?;
+    }
     let faces = Faces::new(liquid, params.theta_min)?;
     let operator = assemble(&faces)?;
     let unknowns = operator.unknowns();
@@ -229,8 +248,9 @@ pub fn project<T: Stored, const D: usize>(
     rhs.resize(operator.len(), 0.0);
     faces.net_flux(velocity, rhs);
     rhs.par_iter_mut().for_each(|b| *b = -*b);
-
     let scale = params.dt / (params.density * liquid.grid.dx);
+    faces.add_jumps(scale, rhs);
+
     let of_bubbles = liquid.bubbles.map_or(&[][..], |bubbles| &bubbles.pressure);
     solution.clear();
     solution.par_extend(pressure.values().par_iter().chain(of_bubbles).map(|p| p * scale));
@@ -240,7 +260,7 @@ pub fn project<T: Stored, const D: usize>(
     let solve = solve?;
 
     let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
-    let kinetic_energy = faces.subtract_gradient(solution, velocity).scaled(0.5 * cell_mass);
+    let kinetic_energy = faces.subtract_gradient(solution, scale, velocity).scaled(0.5 * cell_mass);
     faces.net_flux(velocity, rhs);
     let (of_slots, of_bubbles) = solution.split_at(pressure.values().len());
     let max_divergence = largest(&rhs[..of_slots.len()]) / liquid.grid.dx;

@@ -1,0 +1,344 @@
+//! VALIDATION 7: surface tension. Density, surface tension and the radius of drops and bubbles are 1, so that speeds
+//! are in units of sqrt(sigma / (rho R)); there is neither gravity nor viscosity.
+
+use std::f64::consts::PI;
+
+use meniscus_core::grid::{FaceField, Field, Grid};
+use meniscus_core::shape::Shape;
+use meniscus_liquid::{AirModel, Body, Params, State, Surroundings, Workspace, max_time_step, probe, step};
+use meniscus_tests::{Case, all_cells, tight_params};
+
+fn params<const D: usize>(dx: f64, cells: [usize; D]) -> Params<D> {
+    let grid = Grid { origin: [0.0; D], dx, cells };
+    Params { gravity: [0.0; D], density: 1.0, surface_tension: 1.0, ..Params::new(grid) }
+}
+
+/// A drop of radius 1 near the middle of a box of side 3, at no particular place of the grid, and its centre.
+fn drop<const D: usize>(cells_per_diameter: f64) -> (Params<D>, State<D>, [f64; D]) {
+    let dx = 2.0 / cells_per_diameter;
+    let cells = (3.0 / dx).ceil() as usize;
+    let params = params(dx, [cells; D]);
+    let centre = std::array::from_fn(|a| (0.5 * cells as f64 + [0.13, 0.37, 0.21][a]) * dx);
+    let body = Body { shape: Shape::sphere(centre, 1.0).expect("a ball"), velocity: [0.0; D] };
+    let state = State::new(&params, &[body], &Surroundings::default());
+    (params, state, centre)
+}
+
+/// Sets the liquid in motion.
+fn set_flow<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    flow: impl Fn([f64; D]) -> [f64; D] + Sync,
+) {
+    let grid = params.grid;
+    let particles = &mut state.particles;
+    let affine = particles.affine.as_mut().expect("APIC");
+    for ((x, v), affine) in particles.position.iter().zip(&mut particles.velocity).zip(affine) {
+        let at = |x: [f64; D]| flow(grid.point(x));
+        let x = x.map(f64::from);
+        *v = at(x).map(|u| u as f32);
+        for a in 0..D {
+            let (mut below, mut above) = (x, x);
+            below[a] -= 0.1;
+            above[a] += 0.1;
+            let (below, above) = (at(below), at(above));
+            for c in 0..D {
+                affine[c][a] = ((above[c] - below[c]) / 0.2) as f32;
+            }
+        }
+    }
+    state.velocity = FaceField::from_fn(state.velocity.blocks().clone(), 0.0, |axis, cell| {
+        flow(grid.face_centre(axis, cell.map(|c| c as i64)))[axis] as f32
+    });
+    let speeds = state.velocity.axes.iter().flat_map(|axis| axis.values());
+    state.max_speed = f64::from(speeds.fold(0.0, |max: f32, u| max.max(u.abs())));
+}
+
+/// Runs until `end` at the largest time step, and tells what `watch` sees after each substep.
+fn run<const D: usize, W>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    end: f64,
+    watch: impl Fn(&State<D>) -> W,
+) -> Vec<(f64, W)> {
+    let mut workspace = Workspace::default();
+    let mut seen = vec![(state.time, watch(state))];
+    while state.time < end {
+        let dt = max_time_step(state, params);
+        step(state, params, &Surroundings::default(), dt, &mut workspace).expect("the solve converges");
+        seen.push((state.time, watch(state)));
+    }
+    seen
+}
+
+/// The difference of the second moments of the liquid about a centre along y and along x, over its volume.
+fn elongation<const D: usize>(state: &State<D>, params: &Params<D>, centre: [f64; D]) -> f64 {
+    let (mut sum, mut volume) = (0.0, 0.0);
+    for cell in all_cells(params.grid.cells).map(|cell| cell.map(|c| c as i64)) {
+        let part = f64::from((0.5 - state.level_set.get(cell)).clamp(0.0, 1.0));
+        let x = params.grid.cell_centre(cell);
+        sum += part * ((x[1] - centre[1]).powi(2) - (x[0] - centre[0]).powi(2));
+        volume += part;
+    }
+    sum / volume
+}
+
+/// The times at which a curve crosses zero, but for the beginning.
+fn crossings(curve: &[(f64, f64)]) -> Vec<f64> {
+    let changes = curve.windows(2).skip(1).filter(|w| w[0].1 * w[1].1 < 0.0);
+    changes.map(|w| w[0].0 + (w[1].0 - w[0].0) * w[0].1 / (w[0].1 - w[1].1)).collect()
+}
+
+/// The mean velocity of the particles.
+fn drift<const D: usize>(state: &State<D>) -> f64 {
+    let n = state.particles.len() as f64;
+    let mean = |a: usize| state.particles.velocity.iter().map(|v| f64::from(v[a])).sum::<f64>() / n;
+    (0..D).map(|a| mean(a).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Jumps of the pressure that are constant on each surface move nothing, and are felt inside: two bubbles and a free
+/// surface in one liquid.
+#[test]
+fn constant_jumps_balance() {
+    let balls = [([0.3, 0.4], 0.11), ([0.68, 0.35], 0.17)];
+    let ball = |point: [f64; 2], (centre, radius): ([f64; 2], f64)| {
+        radius - (point[0] - centre[0]).hypot(point[1] - centre[1])
+    };
+    let mut case = Case::<2>::with_open(40, |_, _| 1.0);
+    case.set_level_set(|point| balls.iter().fold(point[1] - 0.83, |level, &b| level.max(ball(point, b))));
+    let grid = case.grid;
+    let nearest = |cell: [usize; 2]| {
+        let point = grid.cell_centre(cell.map(|c| c as i64));
+        balls.iter().position(|&b| ball(point, b) > -0.05)
+    };
+    case.set_bubbles(vec![0.0; 2], |cell| {
+        let point = grid.cell_centre(cell.map(|c| c as i64));
+        balls.iter().position(|&b| ball(point, b) >= 0.0).map(|b| b as u32)
+    });
+    let excess = |cell: [usize; 2]| nearest(cell).map_or(50.0, |b| [-300.0, -200.0][b]);
+    case.surface_pressure = Some(Field::from_fn(case.blocks.clone(), 0.0, excess));
+    let info = case.project(&tight_params()).expect("converges");
+    assert!(case.max_speed() < 1e-9, "{}", case.max_speed());
+    // The liquid is at 50 Pa, below what lies above it.
+    assert!((info.bubble_pressure[0] - 350.0).abs() < 1e-6 && (info.bubble_pressure[1] - 250.0).abs() < 1e-6);
+    assert!((case.pressure.get([20, 3]) - 50.0).abs() < 1e-6);
+}
+
+/// The pressure of the liquid in a drop, and around a bubble in a closed box: its mean over space and 40 substeps
+/// from rest. In a single substep the correction of the volume adds a pressure of its own.
+fn laplace<const D: usize>(cells_per_diameter: f64) -> [f64; 2] {
+    let mean = |state: &State<D>| {
+        let inside = state.pressure.values().iter().filter(|&&p| p != 0.0);
+        let (n, sum) = inside.fold((0.0, 0.0), |(n, sum), p| (n + 1.0, sum + p));
+        sum / n
+    };
+    let after_steps = |params: &Params<D>, mut state: State<D>| {
+        let end = 40.0 * max_time_step(&state, params);
+        let seen = run(&mut state, params, end, mean);
+        seen[1..].iter().map(|s| s.1).sum::<f64>() / (seen.len() - 1) as f64
+    };
+    let (params, state, centre) = drop::<D>(cells_per_diameter);
+    let of_drop = after_steps(&params, state);
+    let params = Params { air: AirModel::Bubbles, ..params };
+    let side = params.grid.dx * params.grid.cells[0] as f64;
+    let full = Shape::box_between([0.0; D], [side; D]).expect("a box");
+    let shape = full.difference(Shape::sphere(centre, 1.0).expect("a ball"));
+    let state = State::new(&params, &[Body { shape, velocity: [0.0; D] }], &Surroundings::default());
+    [of_drop, after_steps(&params, state)]
+}
+
+/// sigma / R in the plane, 2 sigma / R in space; in the liquid around a bubble as much less. The fit of the
+/// curvature is off by 1.25 / R² (R in cells; 1.7 / R² in space): 3.1 %, 0.8 % and 4.2 % here.
+#[test]
+fn pressure_jumps_as_laplace_says() {
+    for (cells_per_diameter, bias) in [(12.8, 0.031), (25.6, 0.008)] {
+        let [drop, bubble] = laplace::<2>(cells_per_diameter);
+        assert!((drop - 1.0 - bias).abs() < 0.02, "{drop}");
+        assert!((-bubble - 1.0 - bias).abs() < 0.02, "{bubble}");
+    }
+    let [drop, bubble] = laplace::<3>(12.8);
+    assert!((drop / 2.0 - 1.042).abs() < 0.02, "{drop}");
+    assert!((-bubble / 2.0 - 1.042).abs() < 0.02, "{bubble}");
+}
+
+/// Without viscosity nothing but the grid's own damping takes away what errors of the curvature stir up. It stays
+/// small for four periods of the drop's oscillation, and the drop where it is.
+#[test]
+fn a_drop_stays_at_rest() {
+    let period = 2.0 * PI / 6_f64.sqrt();
+    for (cells_per_diameter, periods) in [(12.8, 4.0), (25.6, 1.0)] {
+        let (params, mut state, centre) = drop::<2>(cells_per_diameter);
+        let seen = run(&mut state, &params, periods * period, |state| (state.max_speed, drift(state)));
+        let fastest = |part: &[(f64, (f64, f64))]| part.iter().fold(0.0, |max: f64, s| max.max(s.1.0));
+        let (early, late) = seen.split_at(seen.len() / 2);
+        let drift = seen.iter().fold(0.0, |max: f64, s| max.max(s.1.1));
+        assert!(fastest(early) < 0.08 && fastest(late) < 0.08);
+        assert!(drift < 0.02, "{drift}");
+        assert!(elongation(&state, &params, centre).abs() < 0.01);
+    }
+}
+
+/// The period of the second mode of a drop from its circular or spherical shape in a straining flow, by that of theory.
+fn period_of_drop<const D: usize>(cells_per_diameter: f64, periods: f64) -> f64 {
+    let (params, mut state, centre) = drop::<D>(cells_per_diameter);
+    let strain: [f64; D] = std::array::from_fn(|a| if a == 1 { 0.12 } else { -0.12 / (D - 1) as f64 });
+    set_flow(&mut state, &params, |x| std::array::from_fn(|a| strain[a] * (x[a] - centre[a])));
+    // n (n² - 1) in the plane, n (n - 1) (n + 2) in space.
+    let expected = 2.0 * PI / if D == 2 { 6_f64 } else { 8.0 }.sqrt();
+    let curve = run(&mut state, &params, periods * expected, |state| elongation(state, &params, centre));
+    let found = crossings(&curve);
+    let last = found.len() - 1;
+    2.0 * (found[last] - found[0]) / last as f64 / expected
+}
+
+#[test]
+fn a_drop_oscillates_with_its_frequency() {
+    for (cells_per_diameter, tolerance) in [(12.8, 0.01), (25.6, 0.01)] {
+        let period = period_of_drop::<2>(cells_per_diameter, 1.6);
+        assert!((period - 1.0).abs() < tolerance, "{period} at {cells_per_diameter} cells");
+    }
+}
+
+#[test]
+fn a_drop_in_space_oscillates_with_its_frequency() {
+    let period = period_of_drop::<3>(12.8, 1.1);
+    assert!((period - 1.0).abs() < 0.02, "{period}");
+}
+
+/// The period of the second mode of a bubble under the surface of a pool of eight radii across, by that of theory. Walls
+/// and surface, at four radii, change it by about the fourth power of a quarter, 0.4 %.
+fn period_of_bubble(cells_per_radius: usize) -> f64 {
+    let n = cells_per_radius;
+    let dx = 1.0 / n as f64;
+    let open_sides = [[false; 2], [false, true]];
+    let params = Params { air: AirModel::Bubbles, open_sides, ..params(dx, [8 * n, 9 * n]) };
+    let centre = [4.0 + 0.13 * dx, 4.0 + 0.37 * dx];
+    let pool = Shape::box_between([0.0; 2], [8.0, 8.0]).expect("a box");
+    let shape = pool.difference(Shape::sphere(centre, 1.0).expect("a ball"));
+    let mut state = State::new(&params, &[Body { shape, velocity: [0.0; 2] }], &Surroundings::default());
+    // The potential of the second mode outside a circle, -0.06 cos(2 theta) / r².
+    set_flow(&mut state, &params, |x| {
+        let (x, y) = (x[0] - centre[0], x[1] - centre[1]);
+        let r2 = (x * x + y * y).max(0.5);
+        let scale = 0.12 / r2.powi(3);
+        [scale * x * (x * x - 3.0 * y * y), scale * y * (3.0 * x * x - y * y)]
+    });
+    let expected = 2.0 * PI / 6_f64.sqrt();
+    // Moments of the air about the centre.
+    let air = |state: &State<2>| {
+        let cells = all_cells([8 * n, 7 * n]).map(|cell| cell.map(|c| c as i64));
+        let moment = |cell| {
+            let part = f64::from((0.5 + state.level_set.get(cell)).clamp(0.0, 1.0));
+            let x = params.grid.cell_centre(cell);
+            part * ((x[1] - centre[1]).powi(2) - (x[0] - centre[0]).powi(2))
+        };
+        cells.map(moment).sum::<f64>()
+    };
+    let curve = run(&mut state, &params, 1.15 * expected, air);
+    let found = crossings(&curve);
+    2.0 * (found[1] - found[0]) / expected
+}
+
+/// The period is too long by 8.3, 5.1 and 3.7 % for 6, 8 and 12 cells per radius: an error of first order, unlike
+/// that of a drop, whose flow is linear in space. Around a bubble the flow falls with r⁻³, and beyond the surface the
+/// velocity is continued as a constant.
+#[test]
+fn a_bubble_oscillates_with_its_frequency() {
+    for cells_per_radius in [6, 8] {
+        let error = period_of_bubble(cells_per_radius) - 1.0;
+        assert!(error.abs() * (cells_per_radius as f64) < 0.52, "{error} at {cells_per_radius} cells");
+    }
+}
+
+/// omega² = sigma k³ / rho tanh(kh), for half a wave between walls.
+#[test]
+fn a_capillary_wave_has_its_period() {
+    const CELLS: usize = 32;
+    const DEPTH: f64 = 0.52;
+    let params = params(1.0 / CELLS as f64, [CELLS, 24]);
+    let pool = Shape::box_between([0.0; 2], [1.0, DEPTH]).expect("a box");
+    let mut state =
+        State::new(&params, &[Body { shape: pool, velocity: [0.0; 2] }], &Surroundings::default());
+    let k = PI;
+    let omega = (k.powi(3) * (k * DEPTH).tanh()).sqrt();
+    // A surface of height a sin(omega t) cos(kx), with ka = 0.05.
+    let speed = 0.05 / k * omega / (k * DEPTH).sinh();
+    set_flow(&mut state, &params, |[x, y]| {
+        let y = y.clamp(0.0, 0.6);
+        [-speed * (k * x).sin() * (k * y).cosh(), speed * (k * x).cos() * (k * y).sinh()]
+    });
+    let mode = |state: &State<2>| {
+        let column = |i: usize| {
+            let x = (i as f64 + 0.5) / CELLS as f64;
+            (probe::height(state, &params, [x, 0.0]) - DEPTH) * (k * x).cos()
+        };
+        (0..CELLS).map(column).sum::<f64>()
+    };
+    let curve = run(&mut state, &params, 1.1 * 2.0 * PI / omega, mode);
+    let found = crossings(&curve);
+    let period = 2.0 * (found[1] - found[0]) * omega / (2.0 * PI);
+    assert!((period - 1.0).abs() < 0.02, "{period}");
+}
+
+/// A flat pool between walls, under gravity or not, feels nothing of its surface tension.
+#[test]
+fn a_flat_pool_stays_at_rest() {
+    for gravity in [0.0, -9.81] {
+        let mut params = params(1.0 / 24.0, [24; 2]);
+        params.gravity[1] = gravity;
+        params.solve.tolerance = 1e-9;
+        let pool = Shape::box_between([0.0; 2], [1.0, 0.43]).expect("a box");
+        let mut state =
+            State::new(&params, &[Body { shape: pool, velocity: [0.0; 2] }], &Surroundings::default());
+        let seen = run(&mut state, &params, 0.3, |state| state.max_speed);
+        let fastest = seen.iter().fold(0.0, |max: f64, s| max.max(s.1));
+        assert!(fastest < 1e-4, "{fastest}");
+    }
+}
+
+/// 500 steps just below the limit: a drop that oscillates loses energy, and its surface stays smooth. The limit is
+/// that of the shortest wave.
+#[test]
+fn the_largest_time_step_is_stable() {
+    let (params, mut state, centre) = drop::<2>(9.0);
+    let limit = 2.0 * (params.grid.dx / PI).powf(1.5);
+    assert!((max_time_step(&state, &params) / limit - 1.0).abs() < 1e-12);
+    set_flow(&mut state, &params, |x| [-0.2 * (x[0] - centre[0]), 0.2 * (x[1] - centre[1])]);
+    let seen = run(&mut state, &params, 500.0 * limit, |state| state.max_speed);
+    let fastest = seen[1..].iter().fold(0.0, |max: f64, s| max.max(s.1));
+    assert!(fastest < 0.4, "{fastest}");
+}
+
+/// Drops and films of the size of a cell, thrown together, gain no speed beyond that of capillary waves of that size.
+#[test]
+fn what_the_grid_does_not_resolve_stays_calm() {
+    let params = params(1.0 / 24.0, [24; 2]);
+    let dx = params.grid.dx;
+    let drops = (0..12).map(|i| {
+        let at = [(f64::from(i) * 0.618).fract(), (f64::from(i) * 0.414).fract()];
+        Shape::sphere(at.map(|x| 0.1 + 0.8 * x), dx * (0.6 + 0.1 * f64::from(i))).expect("a ball")
+    });
+    let film = Shape::box_between([0.1, 0.5], [0.9, 0.5 + 1.3 * dx]).expect("a box");
+    let bodies: Vec<_> = drops.chain([film]).map(|shape| Body { shape, velocity: [0.0; 2] }).collect();
+    let mut state = State::new(&params, &bodies, &Surroundings::default());
+    let end = 200.0 * max_time_step(&state, &params);
+    let seen = run(&mut state, &params, end, |state| state.max_speed);
+    let fastest = seen.iter().fold(0.0, |max: f64, s| max.max(s.1));
+    assert!(fastest < 4.0 / dx.sqrt(), "{fastest}");
+}
+
+#[test]
+fn the_same_bits_for_any_number_of_threads_with_surface_tension() {
+    let result = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| {
+            let (params, mut state, centre) = drop::<3>(9.0);
+            set_flow(&mut state, &params, |x| [0.0, 0.3 * (x[1] - centre[1]), -0.3 * (x[2] - centre[2])]);
+            let end = 10.0 * max_time_step(&state, &params);
+            run(&mut state, &params, end, |_| ());
+            state
+        })
+    };
+    let one = result(1);
+    assert!(one == result(2) && one == result(3));
+}
