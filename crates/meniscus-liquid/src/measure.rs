@@ -140,35 +140,84 @@ fn cosine<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
 }
 
 /// The part of a cell where the multilinear interpolant of cell values is negative. The interpolant is linear
-/// along each axis between cell centres, so the cell is cut at its centre into 2^D parts.
+/// along each axis between cell centres, so the cell is cut at its centre into 2^D parts, each of which takes it as the
+/// plane through its middle.
 fn wet_fraction<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> f64 {
     let centre = Tile::<f32, D, 1>::index(inner.map(|c| c + 1));
-    let values = tile.values();
-    let own = values[centre];
+    let own = tile.values()[centre];
     // A distance of one (the half-diagonal of a cell is less) leaves nothing of the other sign.
     if own.abs() >= 1.0 {
         return if own < 0.0 { 1.0 } else { 0.0 };
     }
+    let at = half_points(tile, centre);
     let part = |k: usize| {
         let mut corners = [0.0; 8];
-        for (index, corner) in corners.iter_mut().enumerate().take(1 << D) {
-            // The corner lies half-way to the neighbours along the axes whose bits are set.
-            let mut sum = 0.0;
-            for subset in 0..1usize << D {
-                let mut at = centre;
-                for a in 0..D {
-                    if subset >> a & 1 == 1 && index >> a & 1 == 1 {
-                        let stride = Tile::<f32, D, 1>::stride(a);
-                        at = if k >> a & 1 == 1 { at + stride } else { at - stride };
-                    }
-                }
-                sum += f64::from(values[at]);
-            }
-            *corner = -sum / f64::from(1u32 << D);
+        for (j, corner) in corners.iter_mut().enumerate().take(1 << D) {
+            let point = (0..D).rev().fold(0, |index, a| index * 3 + (k >> a & 1) + (j >> a & 1));
+            *corner = at[point];
         }
-        cell_open_fraction::<D>(&corners[..1 << D])
+        below_plane::<D>(&corners[..1 << D])
     };
     (0..1 << D).map(part).sum::<f64>() / f64::from(1u32 << D)
+}
+
+/// The interpolant at the corners, the middles of edges and faces, and the centre of a cell: 3^D points, x fastest.
+fn half_points<const D: usize>(tile: &Tile<f32, D, 1>, centre: usize) -> [f64; 27] {
+    let mut at = [0.0; 27];
+    for (index, value) in at.iter_mut().enumerate().take(3usize.pow(D as u32)) {
+        let from = (0..D).fold(centre, |from, a| {
+            let stride = Tile::<f32, D, 1>::stride(a);
+            from + index / 3usize.pow(a as u32) % 3 * stride - stride
+        });
+        *value = f64::from(tile.values()[from]);
+    }
+    // Along each axis in turn, half-way between the neighbours and the middle.
+    for a in 0..D {
+        let stride = 3usize.pow(a as u32);
+        for index in (0..3usize.pow(D as u32)).filter(|index| index / stride % 3 == 1) {
+            at[index - stride] = 0.5 * (at[index - stride] + at[index]);
+            at[index + stride] = 0.5 * (at[index + stride] + at[index]);
+        }
+    }
+    at
+}
+
+/// The part of a cube below a plane: where the linear function with the mean value and the mean slopes of these
+/// corner values is negative.
+fn below_plane<const D: usize>(corners: &[f64]) -> f64 {
+    if corners.iter().all(|&value| value <= 0.0) {
+        return 1.0;
+    }
+    if corners.iter().all(|&value| value >= 0.0) {
+        return 0.0;
+    }
+    let scale = 1.0 / (1 << D) as f64;
+    let middle = corners.iter().sum::<f64>() * scale;
+    let slope = |a: usize| {
+        let signed =
+            corners.iter().enumerate().map(|(k, &value)| if k >> a & 1 == 1 { value } else { -value });
+        (signed.sum::<f64>() * 2.0 * scale).abs()
+    };
+    let mut slopes: [f64; D] = std::array::from_fn(slope);
+    let steepest = slopes.iter().fold(0.0, |a: f64, &b| a.max(b));
+    if steepest == 0.0 {
+        return if middle < 0.0 { 1.0 } else { 0.0 };
+    }
+    // The formula divides by the slopes. The plane keeps its middle.
+    for slope in &mut slopes {
+        *slope = slope.max(1e-3 * steepest);
+    }
+    // With all slopes positive the function grows from -height at the lowest corner. What lies below zero is a corner
+    // of space cut off by the plane, less what sticks out of the cube (inclusion and exclusion).
+    let height = 0.5 * slopes.iter().sum::<f64>() - middle;
+    let mut sum = 0.0;
+    for subset in 0..1usize << D {
+        let taken: f64 = (0..D).filter(|a| subset >> a & 1 == 1).map(|a| slopes[a]).sum();
+        let part = (height - taken).max(0.0).powi(D as i32);
+        sum += if subset.count_ones() % 2 == 0 { part } else { -part };
+    }
+    let factorial = if D == 2 { 2.0 } else { 6.0 };
+    (sum / (factorial * slopes.iter().product::<f64>())).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]

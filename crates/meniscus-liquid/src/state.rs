@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field};
 use meniscus_core::interpolate::interpolate;
+use meniscus_core::level_set::redistance;
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace, blocks_near, seed};
 use meniscus_core::shape::{Bounds, Shape};
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_volume;
 use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
-use crate::surface::{initial_surface, inner};
+use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::tracking::{Found, Tracked};
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
@@ -68,12 +69,16 @@ impl<const D: usize> State<D> {
         }
 
         let blocks = Arc::new(active_blocks(params, surroundings, &particles.position));
-        let level_set = Field::from_fn(blocks.clone(), params.band(), |cell| phi.get(cell.map(|c| c as i64)));
+        let mut level_set =
+            Field::from_fn(blocks.clone(), params.band(), |cell| phi.get(cell.map(|c| c as i64)));
         let velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, cell| {
             body_velocity(bodies, params.grid.face_centre(axis, cell.map(|c| c as i64)))[axis]
         });
         let mut cache = BoundaryCache::default();
         let boundary = Boundary::new(params, surroundings, &blocks, &mut cache);
+        if agree_in_walls(&mut level_set, &boundary) {
+            redistance(&mut level_set, params.band());
+        }
         let tracked = (params.air == AirModel::Bubbles).then(|| {
             let found = Found::new(params, surroundings, &level_set, &boundary, &mut cache);
             Tracked::new(params, found)

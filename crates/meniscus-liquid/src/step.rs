@@ -191,7 +191,8 @@ pub fn step<const D: usize>(
         let mut found =
             Found::new(params, surroundings, &state.level_set, &boundary, &mut workspace.boundary);
         clock.stage("regions");
-        let ancestry = trace(&tracked.labels, &found.labels, &state.level_set, &state.velocity, dt_in_cells);
+        let ancestry =
+            trace(&tracked.labels, &found.regions.labels, &state.level_set, &state.velocity, dt_in_cells);
         let times = [state.time + dt, dt];
         let (mut tracked, events) =
             tracked.succeeded_by(params, &found, &ancestry, times, state.volume_target);
@@ -199,7 +200,7 @@ pub fn step<const D: usize>(
         clock.stage("tracking");
         if undo_sudden_changes(&tracked, &mut state.level_set, cell_volume) {
             let open = workspace.boundary.open_cells(params, &surroundings.solids);
-            found.volumes = found.regions.measure(&found.labels, &state.level_set, &boundary, open);
+            found.volumes = found.regions.measure(&state.level_set, &boundary, open);
             tracked.set_volumes(params, &found.volumes);
         }
         state.volume = found.volumes.liquid() * cell_volume;

@@ -111,8 +111,45 @@ pub fn follow_particles<const D: usize>(
             }
         },
     );
+    agree_in_walls(phi, boundary);
     let band = phi.background();
     redistance(phi, band);
+}
+
+/// How far out of the wall the level set of a cell in it is compared, in cells.
+const CLEAR_OF_WALL: f32 = 0.7;
+
+/// Makes the level set in walls agree with that in front of them: a distance changes by no more than the way between two
+/// points. There are no particles in walls to hold it to, and what was left behind there would be a film of liquid, or
+/// of air that joins bubbles. Says whether anything changed.
+pub fn agree_in_walls<const D: usize>(phi: &mut Field<f32, D>, boundary: &Boundary<D>) -> bool {
+    let blocks = phi.blocks().clone();
+    let of_block = |block: usize| -> Vec<(Slot, f32)> {
+        let mut found = Vec::new();
+        if !boundary.is_cut(block) {
+            return found;
+        }
+        for slot in (0..block_len::<D>()).map(|local| Slot { block, local }) {
+            let centre = blocks.cell(slot).map(|c| c as f32 + 0.5);
+            let depth = -boundary.distance(block, centre);
+            // Deeper cells have no open face.
+            if !(0.0..1.0).contains(&depth) {
+                continue;
+            }
+            let (normal, way) = (boundary.normal(block, centre), depth + CLEAR_OF_WALL);
+            let in_front = interpolate(phi, std::array::from_fn(|a| centre[a] + way * normal[a]));
+            let agreed = phi[slot].clamp(in_front - way, in_front + way);
+            if agreed != phi[slot] {
+                found.push((slot, agreed));
+            }
+        }
+        found
+    };
+    let found: Vec<Vec<(Slot, f32)>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    for &(slot, value) in found.iter().flatten() {
+        phi.values_mut()[slot.flat::<D>()] = value;
+    }
+    found.iter().any(|of_block| !of_block.is_empty())
 }
 
 /// The particles outside the surface.

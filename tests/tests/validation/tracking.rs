@@ -115,7 +115,8 @@ fn a_bubble_that_reaches_the_surface_joins_the_open_air() {
 fn a_layer_of_liquid_hangs_in_a_closed_box() {
     let grid = Grid { origin: [0.0; 2], dx: 1.0 / 64.0, cells: [64; 2] };
     let params = Params { air: AirModel::Bubbles, ..Params::new(grid) };
-    let layer = Body { shape: Shape::box_between([0.0, 0.7], [1.0, 0.9]).expect("a box"), velocity: [0.0; 2] };
+    let layer =
+        Body { shape: Shape::box_between([0.0, 0.7], [1.0, 0.9]).expect("a box"), velocity: [0.0; 2] };
     let mut state = State::new(&params, &[layer], &Surroundings::default());
     assert!(state.level_set.blocks().find([4, 1]).is_none(), "there is air without fields");
     let dt = 0.01;

@@ -113,6 +113,15 @@ impl<const D: usize> Boundary<D> {
         self.inlets.is_some() || surroundings.solids.iter().any(Solid::moves)
     }
 
+    /// Whether all of a block lies in the domain, out of sight of solids and sources: all its faces are open, but for
+    /// those on sides of the domain.
+    pub fn is_clear(&self, block: usize) -> bool {
+        let last = self.blocks.cell(Slot { block, local: block_len::<D>() - 1 });
+        self.inlets.is_none()
+            && matches!(self.sight[block], Sight::Open)
+            && last.iter().zip(self.blocks.cells()).all(|(&c, n)| c < n)
+    }
+
     /// Whether the block sees a solid.
     pub fn is_cut(&self, block: usize) -> bool {
         matches!(self.sight[block], Sight::Cut(_))

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, Field, block_len, cell_in_block};
+use meniscus_core::components::{BlockCells, Components};
+use meniscus_core::grid::{Blocks, Field, block_len};
 use rayon::prelude::*;
-
-use super::Regions;
 
 /// The label of cells that belong to nothing: closed in by solids, or outside the domain.
 const NOTHING: u32 = u32::MAX;
@@ -39,21 +38,28 @@ impl Owner {
     }
 }
 
-impl<const D: usize> Regions<D> {
-    /// The labels of the cells of blocks; [`Owner::of`] reads them.
-    pub fn labels(&self, blocks: &Arc<Blocks<D>>) -> Field<u32, D> {
-        let mut labels = Field::new(blocks.clone(), NOTHING);
-        labels.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, labels)| {
-            let coord = blocks.coord(block);
-            for (local, label) in labels.iter_mut().enumerate() {
-                let inner = cell_in_block::<D>(local);
-                if let Some(body) = self.bodies.of_cell(coord, inner) {
-                    *label = body as u32;
-                } else if let Some(region) = self.air.of_cell(coord, inner) {
-                    *label = region as u32 | AIR;
+/// The labels of the cells of blocks.
+pub fn find_labels<const D: usize>(
+    bodies: &Components<D>,
+    air: &Components<D>,
+    blocks: &Arc<Blocks<D>>,
+) -> Field<u32, D> {
+    let mut labels = Field::new(blocks.clone(), NOTHING);
+    labels.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, labels)| {
+        let coord = blocks.coord(block);
+        for (components, kind) in [(bodies, 0), (air, AIR)] {
+            match components.block(coord) {
+                BlockCells::None => {}
+                BlockCells::All => labels.fill(components.of_part(coord, 0) as u32 | kind),
+                BlockCells::Some(parts) => {
+                    for (local, label) in labels.iter_mut().enumerate() {
+                        if let Some(part) = parts.of_cell(local) {
+                            *label = components.of_part(coord, part) as u32 | kind;
+                        }
+                    }
                 }
             }
-        });
-        labels
-    }
+        }
+    });
+    labels
 }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::params::{Params, Solid, Surroundings};
 pub use labels::Owner;
+use labels::find_labels;
 pub use volumes::{Volumes, across, measure_volumes};
 
 /// Bodies of liquid and regions of air. Cells belong together if they share an open face, so that a wall parts
@@ -24,6 +25,8 @@ pub struct Regions<const D: usize> {
     pub bodies: Components<D>,
     /// The regions of air.
     pub air: Components<D>,
+    /// What each cell of the blocks belongs to; [`Owner::of`] reads it.
+    pub labels: Field<u32, D>,
     /// By region of air: whether it reaches an open side or a sink, through which air comes and goes.
     pub vented: Vec<bool>,
     /// Who touches whom.
@@ -64,9 +67,10 @@ impl<const D: usize> Regions<D> {
             None if is_inside_any(params, &moving, coord) => BlockCells::None,
             None => elsewhere[ravel(coord, dims)].cells.clone(),
         });
-        let contacts = find_contacts(&bodies, &air, boundary, blocks);
+        let labels = find_labels(&bodies, &air, blocks);
+        let contacts = find_contacts(&labels, boundary);
         let vented = find_vented(params, &surroundings.sinks, &air);
-        Self { bodies, air, vented, contacts }
+        Self { bodies, air, labels, vented, contacts }
     }
 
     /// The regions that keep their volume: those that touch liquid and are not vented, but for the unconstrained one
@@ -151,6 +155,12 @@ fn cells_with<const D: usize>(
     if boundary.is_solid(block) || !levels.iter().any(|&level| wanted(level)) {
         return BlockCells::None;
     }
+    if boundary.is_clear(block) {
+        if levels.iter().all(|&level| wanted(level)) {
+            return BlockCells::All;
+        }
+        return BlockCells::Some(Arc::new(Parts::new(|local| wanted(levels[local]), |_, _| true)));
+    }
     let blocks = level_set.blocks();
     let is_open = |axis: usize, slot: Slot| boundary.open.axes[axis][slot] > 0.0;
     let member = |local: usize| {
@@ -170,37 +180,29 @@ fn is_inside_any<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord
     solids.iter().any(|solid| solid.distance(centre) < -half_diagonal)
 }
 
-fn find_contacts<const D: usize>(
-    bodies: &Components<D>,
-    air: &Components<D>,
-    boundary: &Boundary<D>,
-    blocks: &Blocks<D>,
-) -> Vec<Contact> {
-    let is_empty = |components: &Components<D>, block: usize| {
-        matches!(components.block(blocks.coord(block)), BlockCells::None)
-    };
+/// The open area between bodies and regions.
+fn find_contacts<const D: usize>(labels: &Field<u32, D>, boundary: &Boundary<D>) -> Vec<Contact> {
+    let blocks = labels.blocks();
     let of_block = |block: usize| -> BTreeMap<(usize, usize), f64> {
         let mut found = BTreeMap::new();
         let below = (0..D).filter_map(|axis| blocks.neighbour(block, axis, 0));
-        let around: Vec<usize> = below.chain([block]).collect();
-        if around.iter().all(|&b| is_empty(air, b)) || around.iter().all(|&b| is_empty(bodies, b)) {
+        let first = labels.block(block)[0];
+        if below.chain([block]).all(|b| labels.block(b).iter().all(|&label| label == first)) {
             return found;
         }
-        let of = |components: &Components<D>, slot: Slot| {
-            components.of_cell(blocks.coord(slot.block), cell_in_block::<D>(slot.local))
-        };
         for upper in (0..block_len::<D>()).map(|local| Slot { block, local }) {
             for axis in 0..D {
                 let open = f64::from(boundary.open.axes[axis][upper]);
                 let Some(lower) = blocks.step(upper, axis, 0).filter(|_| open > 0.0) else { continue };
-                let pair = match (of(bodies, lower), of(bodies, upper)) {
-                    (Some(body), None) => of(air, upper).map(|region| (body, region)),
-                    (None, Some(body)) => of(air, lower).map(|region| (body, region)),
-                    _ => None,
-                };
-                if let Some(pair) = pair {
-                    *found.entry(pair).or_insert(0.0) += open;
+                if labels[lower] == labels[upper] {
+                    continue;
                 }
+                let pair = match (Owner::of(labels[lower]), Owner::of(labels[upper])) {
+                    (Some(Owner::Body(body)), Some(Owner::Region(region))) => (body, region),
+                    (Some(Owner::Region(region)), Some(Owner::Body(body))) => (body, region),
+                    _ => continue,
+                };
+                *found.entry(pair).or_insert(0.0) += open;
             }
         }
         found
@@ -228,6 +230,9 @@ fn find_vented<const D: usize>(params: &Params<D>, sinks: &[Shape<D>], air: &Com
             }
         }
     };
+    if sinks.is_empty() && params.open_sides.iter().flatten().all(|open| !open) {
+        return vented;
+    }
     let dims = Blocks::<D>::dims_of(cells);
     for index in 0..dims.iter().product() {
         let coord = unravel(index, dims);

@@ -79,8 +79,8 @@ fn a_drop_in_a_bubble_in_a_pool_is_a_body_of_its_own() {
         let constrained = regions.constrained();
         assert_eq!((regions.vented[bubble], regions.vented[room]), (false, true));
         assert_eq!((constrained[bubble], constrained[room]), (true, false));
-        let labels = regions.labels(case.state.level_set.blocks());
-        let in_bubble = labels.values().iter().filter(|&&l| Owner::of(l) == Some(Owner::Region(bubble)));
+        let in_bubble =
+            regions.labels.values().iter().filter(|&&l| Owner::of(l) == Some(Owner::Region(bubble)));
         let cells_in_bubble = in_bubble.count() as f64;
         let expected = std::f64::consts::PI * (0.2_f64.powi(2) - 0.08_f64.powi(2)) * (cells * cells) as f64;
         assert!((cells_in_bubble / expected - 1.0).abs() < 0.06, "{cells_in_bubble} {expected}");

@@ -5,7 +5,7 @@
 
 use meniscus_core::components::BlockCells;
 use meniscus_core::fractions::cell_open_fraction;
-use meniscus_core::grid::{Blocks, Field, Slot, Tile, cell_in_block, unravel};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, Tile, block_len, cell_in_block, unravel};
 use rayon::prelude::*;
 
 use super::{Owner, Regions};
@@ -72,14 +72,13 @@ impl<const D: usize> Regions<D> {
     /// What all bodies and regions hold. Of the blocks without fields, `open` tells what resting solids leave open.
     pub fn measure(
         &self,
-        labels: &Field<u32, D>,
         level_set: &Field<f32, D>,
         boundary: &Boundary<D>,
         open: &[OpenCells<D>],
     ) -> Volumes<D> {
         let counts = [self.bodies.len(), self.air.len()];
-        let mut volumes = measure_volumes(labels, counts, level_set, boundary);
-        self.add_air_elsewhere(labels.blocks(), open, &mut volumes);
+        let mut volumes = measure_volumes(&self.labels, counts, level_set, boundary);
+        self.add_air_elsewhere(level_set.blocks(), open, &mut volumes);
         volumes
     }
 
@@ -117,6 +116,12 @@ impl<const D: usize> Found<D> {
         let has_surface = levels.iter().any(|level| level.abs() < 1.0);
         if has_surface {
             load_clamped(level_set, block, tile);
+        } else if boundary.is_clear(block) {
+            // All of one kind, and of one owner.
+            if let Some(owner) = Owner::of(labels.block(block)[0]) {
+                self.parts.push((owner, whole_block(blocks.coord(block))));
+            }
+            return;
         }
         for (local, &level) in levels.iter().enumerate() {
             let slot = Slot { block, local };
@@ -164,6 +169,13 @@ impl<const D: usize> Found<D> {
         let moment = cell.map(|c| (c as f64 + 0.5) * volume);
         self.parts[part].1.add(&Holding { volume, area, moment });
     }
+}
+
+/// What a block holds that is all of one kind.
+fn whole_block<const D: usize>(coord: [usize; D]) -> Holding<D> {
+    let volume = block_len::<D>() as f64;
+    let moment = coord.map(|c| (c as f64 + 0.5) * BLOCK_EDGE as f64 * volume);
+    Holding { volume, area: 0.0, moment }
 }
 
 /// The owner on the other side of the surface from a cell: that of the neighbour, diagonal ones included, which

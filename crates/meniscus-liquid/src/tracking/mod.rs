@@ -96,8 +96,6 @@ pub struct LiquidBody {
 
 /// The regions of a moment, found and measured.
 pub struct Found<const D: usize> {
-    /// What each cell belongs to.
-    pub labels: Field<u32, D>,
     /// The regions.
     pub regions: Regions<D>,
     /// What they hold, in cells.
@@ -114,10 +112,9 @@ impl<const D: usize> Found<D> {
         cache: &mut BoundaryCache<D>,
     ) -> Self {
         let regions = Regions::find(params, surroundings, level_set, boundary, cache);
-        let labels = regions.labels(level_set.blocks());
         let open = cache.open_cells(params, &surroundings.solids);
-        let volumes = regions.measure(&labels, level_set, boundary, open);
-        Self { labels, regions, volumes }
+        let volumes = regions.measure(level_set, boundary, open);
+        Self { regions, volumes }
     }
 }
 
@@ -136,7 +133,8 @@ impl<const D: usize> Tracked<D> {
         let of_body = |volume: f64| LiquidBody { volume, rest_volume: volume, inflow: 0.0 };
         let bodies = found.volumes.bodies.iter().map(|body| of_body(body.volume * scale.volume)).collect();
         let constrained = found.regions.constrained();
-        Self { labels: found.labels, regions, bodies, contacts: found.regions.contacts, constrained, next_id }
+        let Regions { labels, contacts, .. } = found.regions;
+        Self { labels, regions, bodies, contacts, constrained, next_id }
     }
 
     /// The regions of the next moment, at `time`, that came from these by `ancestry` in `dt`; and what happened to the
@@ -152,7 +150,7 @@ impl<const D: usize> Tracked<D> {
         let mut next = Self {
             regions: describe(params, found, time),
             bodies: self.bodies_after(params, found, ancestry, liquid),
-            labels: found.labels.clone(),
+            labels: found.regions.labels.clone(),
             contacts: found.regions.contacts.clone(),
             constrained: found.regions.constrained(),
             next_id: self.next_id,
@@ -342,18 +340,20 @@ impl Scale {
 fn describe<const D: usize>(params: &Params<D>, found: &Found<D>, time: f64) -> Vec<Bubble<D>> {
     let scale = Scale::of(params);
     let anchors = found.regions.air.first_cells();
-    let bubble = |(holding, anchor): (&Holding<D>, [usize; D])| Bubble {
+    // The level set of a liquid may be seen through a wall.
+    let touches = found.regions.liquid_area().into_iter().map(|area| area > 0.0);
+    let bubble = |((holding, anchor), touches): ((&Holding<D>, [usize; D]), bool)| Bubble {
         id: OPEN_AIR,
         born: time,
         volume: holding.volume * scale.volume,
         rest_volume: holding.volume * scale.volume,
-        area: holding.area * scale.area,
+        area: if touches { holding.area * scale.area } else { 0.0 },
         pressure: 0.0,
         centroid: params.grid.point(holding.centroid()),
         velocity: [0.0; D],
         anchor,
     };
-    found.volumes.regions.iter().zip(anchors).map(bubble).collect()
+    found.volumes.regions.iter().zip(anchors).zip(touches).map(bubble).collect()
 }
 
 fn weighted_mean(of: &[usize], weight_and_value: impl Fn(usize) -> (f64, f64)) -> f64 {
