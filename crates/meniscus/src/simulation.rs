@@ -370,6 +370,7 @@ fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
         open_sides: setup.open,
         gravity: setup.gravity,
         density: setup.density,
+        surface_tension: setup.surface_tension,
         air: match setup.air {
             meniscus_scene::AirModel::Void => AirModel::Void,
             meniscus_scene::AirModel::Bubbles => AirModel::Bubbles,
