@@ -9,4 +9,5 @@ mod projection;
 mod rest;
 mod rotated_box;
 mod sloshing;
+mod viscosity;
 mod volume;
