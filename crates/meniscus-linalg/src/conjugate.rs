@@ -7,7 +7,7 @@ use crate::profile::{Kernel, Profile};
 const CHUNK: usize = 1 << 13;
 
 /// Solves A x = b for a symmetric positive definite A by preconditioned conjugate gradients; `x` holds the initial guess
-/// and receives the solution. `product(p, q)` writes q = A p, and `precondition(r, z)` writes z = B r with
+/// and receives the solution; a guess with a larger residual than none is not used. `product(p, q)` writes q = A p, and `precondition(r, z)` writes z = B r with
 /// a symmetric positive definite B. The right-hand side is scaled to the norm one first, so what `precondition`
 /// sees stays within the range of f32.
 ///
@@ -40,6 +40,10 @@ pub fn conjugate_gradients(
     product(x, &mut q);
     each_chunk(&mut r, b, |r, b| *r = scale * b);
     each_chunk(&mut r, &q, |r, q| *r -= scale * q);
+    if dot(&r, &r, CHUNK) > 1.0 {
+        x.fill(0.0);
+        each_chunk(&mut r, b, |r, b| *r = scale * b);
+    }
     let mut rho = 0.0;
     loop {
         let reached = dot(&r, &r, CHUNK).sqrt();

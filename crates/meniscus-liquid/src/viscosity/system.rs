@@ -133,7 +133,8 @@ impl<const D: usize> System<D> {
             let n = block_len::<D>();
             for local in (0..n).filter(|local| weights.held[axis * n + local] > 0.0) {
                 let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
-                patch.anchors[local] = weights.held[axis * n + local];
+                patch.masses[local] = weights.mass[axis * n + local];
+                patch.anchors[local] = weights.held[axis * n + local] - patch.masses[local];
                 for along in 0..D {
                     let stride = Tile::<f32, D, 1>::stride(along);
                     let (of, lower, upper) = if along == axis {

@@ -37,6 +37,8 @@ const LEAST_DISTANCE: f64 = 0.1;
 pub(super) struct BlockWeights<const D: usize> {
     /// By axis and cell: the mass of a face, and the weight of what ties it to walls; 0 where it is not an unknown.
     pub(super) held: Vec<f64>,
+    /// By axis and cell: the mass alone.
+    pub(super) mass: Vec<f64>,
     /// By axis and cell: the right-hand side.
     pub(super) rhs: Vec<f64>,
     /// By axis and place in the tile: the weight of the stretching rate of the cell there, between its two faces.
@@ -78,8 +80,13 @@ impl<const D: usize> BlockWeights<D> {
                 *weight = view.shear_weight(a, b, at) as f32;
             }
         }
-        let mut weights =
-            Self { held: vec![0.0; D * n], rhs: vec![0.0; D * n], normal: vec![0.0; D * len], shear };
+        let mut weights = Self {
+            held: vec![0.0; D * n],
+            mass: vec![0.0; D * n],
+            rhs: vec![0.0; D * n],
+            normal: vec![0.0; D * len],
+            shear,
+        };
         for axis in 0..D {
             for (at, weight) in weights.normal[axis * len..][..len].iter_mut().enumerate() {
                 *weight = view.normal_weight(axis, at, &cells) as f32;
@@ -87,8 +94,9 @@ impl<const D: usize> BlockWeights<D> {
             for local in 0..n {
                 let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
                 if view.open[axis][at] > 0.0 && weights.is_wet(&view, axis, at) {
-                    let (held, rhs) = view.face(axis, at, local, &cells);
-                    (weights.held[axis * n + local], weights.rhs[axis * n + local]) = (held, rhs);
+                    let entry = axis * n + local;
+                    let face = view.face(axis, at, local, &cells);
+                    [weights.held[entry], weights.mass[entry], weights.rhs[entry]] = face;
                 }
             }
         }
@@ -207,8 +215,8 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
         self.weight(&cells.map(|(cell, side_a, side_b)| (cell, self.wet(cell, &[(a, side_a), (b, side_b)]))))
     }
 
-    /// What holds an open face, and its right-hand side.
-    fn face(&self, axis: usize, at: usize, local: usize, cells: &[f64]) -> (f64, f64) {
+    /// What holds an open face, the mass in it, and its right-hand side.
+    fn face(&self, axis: usize, at: usize, local: usize, cells: &[f64]) -> [f64; 3] {
         let below = at - stride::<D>(axis);
         let parts = [(below, self.wet(below, &[(axis, 1)])), (at, self.wet(at, &[(axis, 0)]))];
         let fraction = (parts[0].1 + parts[1].1) / f64::from(1u32 << D);
@@ -232,7 +240,7 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
                 }
             }
         }
-        (held, rhs)
+        [held, mass, rhs]
     }
 
     /// Calls `hold` with the weight and the velocity of a wall that does not slip, below or above a face along another axis.
