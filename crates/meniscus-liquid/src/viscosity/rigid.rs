@@ -3,8 +3,8 @@
 //! They are what viscosity does not resist: nothing but mass holds them. The equations of one axis by themselves are stiff
 //! against a rotation, so a preconditioner made of them alone would leave it to the iteration to find every body that turns.
 
-use meniscus_core::components::{BlockCells, Components, Parts};
-use meniscus_core::grid::{FaceField, Field, Slot, block_len, cell_in_block};
+use meniscus_core::components::{BlockCells, Components, Partition, Parts};
+use meniscus_core::grid::{BLOCK_EDGE, FaceField, Field, Slot, block_len, cell_in_block};
 use rayon::prelude::*;
 
 use super::system::System;
@@ -33,12 +33,8 @@ impl<const D: usize> RigidMotions<D> {
         corners: &Field<Corners, D>,
         open: &FaceField<T, D>,
     ) -> Self {
-        let bodies = find_bodies(corners, open);
-        let mut rigid = Self {
-            body: bodies_of_faces(system, &bodies),
-            centres: vec![[0.0; D]; bodies.len()],
-            inverses: vec![[[0.0; MOTIONS]; MOTIONS]; bodies.len()],
-        };
+        let (body, count) = bodies_of_faces(system, &find_bodies(corners, open));
+        let mut rigid = Self { body, centres: vec![[0.0; D]; count], inverses: Vec::new() };
         let moments = rigid.sums(system, |_, held, _, x| {
             let mut moments = [0.0; MOTIONS];
             moments[0] = held;
@@ -48,7 +44,7 @@ impl<const D: usize> RigidMotions<D> {
         for (centre, moments) in rigid.centres.iter_mut().zip(&moments) {
             *centre = std::array::from_fn(|a| moments[1 + a] / moments[0]);
         }
-        let mut matrices = vec![[[0.0; MOTIONS]; MOTIONS]; bodies.len()];
+        let mut matrices = vec![[[0.0; MOTIONS]; MOTIONS]; count];
         for row in 0..D + pair_count::<D>() {
             let rows = rigid.sums(system, |_, held, axis, x| {
                 let motions = motions(axis, x);
@@ -112,7 +108,7 @@ impl<const D: usize> RigidMotions<D> {
     ) {
         let Some(weights) = &system.weights[block] else { return };
         let n = block_len::<D>();
-        let first = system.blocks.coord(block).map(|c| c * meniscus_core::grid::BLOCK_EDGE);
+        let first = system.blocks.coord(block).map(|c| c * BLOCK_EDGE);
         for (index, &held) in weights.held.iter().enumerate() {
             let entry = block * D * n + index;
             if held == 0.0 || self.body[entry] == NO_BODY {
@@ -159,23 +155,66 @@ fn find_bodies<T: Stored, const D: usize>(
     })
 }
 
-/// A face belongs to the body of the cell above it, or else to that of the cell below.
-fn bodies_of_faces<const D: usize>(system: &System<D>, bodies: &Components<D>) -> Vec<u32> {
-    let (blocks, n) = (&system.blocks, block_len::<D>());
-    let of_cell = |slot: Slot| bodies.of_cell(blocks.coord(slot.block), cell_in_block::<D>(slot.local));
+/// The body of every unknown face, and the number of bodies. Bodies that a shear rate ties together, because they touch at an edge, are one:
+/// else a rigid motion of one of them would strain that sample.
+fn bodies_of_faces<const D: usize>(system: &System<D>, cells: &Components<D>) -> (Vec<u32>, usize) {
+    let n = block_len::<D>();
     let mut body = vec![NO_BODY; system.len()];
     body.par_chunks_mut(n).enumerate().for_each(|(chunk, body)| {
         let (block, axis) = (chunk / D, chunk % D);
-        if system.weights[block].is_none() {
-            return;
-        }
-        for (local, body) in body.iter_mut().enumerate() {
-            let slot = Slot { block, local };
-            let found = of_cell(slot).or_else(|| blocks.step(slot, axis, 0).and_then(of_cell));
-            *body = found.map_or(NO_BODY, |found| found as u32);
+        let Some(weights) = &system.weights[block] else { return };
+        for (local, body) in
+            body.iter_mut().enumerate().filter(|(local, _)| weights.held[axis * n + local] > 0.0)
+        {
+            *body = body_of_face(system, cells, axis, Slot { block, local }).unwrap_or(NO_BODY);
         }
     });
-    body
+    if cells.len() <= 1 {
+        return (body, cells.len());
+    }
+    let ties = |block: usize| -> Vec<(u32, u32)> {
+        let Some(weights) = &system.weights[block] else { return Vec::new() };
+        let mut ties = Vec::new();
+        for (pair, &(a, b)) in PAIRS.iter().enumerate().take(pair_count::<D>()) {
+            for slot in
+                (0..n).map(|local| Slot { block, local }).filter(|s| weights.shear_at(pair, s.local) > 0.0)
+            {
+                let below = |axis| system.blocks.step(slot, axis, 0);
+                let faces = [(a, Some(slot)), (a, below(b)), (b, Some(slot)), (b, below(a))];
+                let of_face = |(axis, slot): (usize, Option<Slot>)| {
+                    slot.map_or(NO_BODY, |slot| body[(slot.block * D + axis) * n + slot.local])
+                };
+                let found = faces.map(of_face);
+                ties.extend(
+                    found[1..].iter().map(|&other| (found[0], other)).filter(|(one, other)| one != other),
+                );
+            }
+        }
+        ties
+    };
+    let ties: Vec<_> = (0..system.blocks.len()).into_par_iter().map(ties).collect();
+    let mut partition = Partition::new(cells.len());
+    for (one, other) in ties.into_iter().flatten().filter(|tie| tie.0 != NO_BODY && tie.1 != NO_BODY) {
+        partition.join(one as usize, other as usize);
+    }
+    let (classes, count) = partition.classes();
+    body.par_iter_mut().filter(|body| **body != NO_BODY).for_each(|body| *body = classes[*body as usize]);
+    (body, count)
+}
+
+/// The body of a cell of the face, or else of a cell at an edge of the face that liquid reaches.
+fn body_of_face<const D: usize>(
+    system: &System<D>,
+    cells: &Components<D>,
+    axis: usize,
+    slot: Slot,
+) -> Option<u32> {
+    let blocks = &system.blocks;
+    let of_cell = |slot: Slot| cells.of_cell(blocks.coord(slot.block), cell_in_block::<D>(slot.local));
+    let of_either = |upper: Slot| of_cell(upper).or_else(|| blocks.step(upper, axis, 0).and_then(of_cell));
+    let beside = (0..D).filter(|&other| other != axis).flat_map(|other| [(other, 0), (other, 1)]);
+    let mut candidates = beside.filter_map(|(other, side)| blocks.step(slot, other, side));
+    of_either(slot).or_else(|| candidates.find_map(of_either)).map(|body| body as u32)
 }
 
 /// The inverse of a symmetric positive semi-definite matrix on the motions that it determines: a body of a few faces does not

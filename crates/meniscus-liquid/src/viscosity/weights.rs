@@ -103,6 +103,12 @@ impl<const D: usize> BlockWeights<D> {
         weights.held.iter().any(|&held| held > 0.0).then_some(weights)
     }
 
+    /// The weight of a shear rate at the lower edge of a cell of the block.
+    pub(super) fn shear_at(&self, pair: usize, local: usize) -> f32 {
+        let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
+        self.shear[pair * tile_len::<D>() + at]
+    }
+
     /// Whether liquid touches a cell of the face, or a shear rate that the face takes part in.
     fn is_wet<T>(&self, view: &View<T, D>, axis: usize, at: usize) -> bool {
         let shear = |other: usize| {
