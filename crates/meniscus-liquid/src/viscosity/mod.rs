@@ -29,9 +29,10 @@
 //!
 //! # The solve
 //! Conjugate gradients. The preconditioner solves for each axis by itself, by a multigrid cycle of `meniscus-linalg` (a
-//! stencil of the faces of the axis), and adds the best rigid motion of every body. The products of different axes are bounded by those
-//! of the same axis from above, and below by Korn's inequality but for rigid motions, so the number of iterations depends on
-//! the shape of the liquid, not on the resolution or the time step.
+//! stencil of the faces of the axis), and adds the best rigid motion of every body, and of the faces of every cell at the surface, what
+//! solves their own equations. The products of different axes are bounded by those of the same axis from above, and below by
+//! Korn's inequality but for rigid motions, so the number of iterations depends on the shape of the liquid, not on the resolution or the time step.
+//! Long thin sheets and threads, whose bending is nearly free, are the worst of shapes.
 //!
 //! # The splitting
 //! Viscosity comes before the projection and does not know of the pressure: the projection removes what divergence the viscous velocities
@@ -40,6 +41,8 @@
 //! solve for both at once.
 
 mod rigid;
+mod small;
+mod surface;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -55,8 +58,9 @@ use rayon::prelude::*;
 use crate::params::Slip;
 use crate::projection::{Liquid, Stored};
 use rigid::RigidMotions;
+use surface::SurfaceCells;
 use system::System;
-use volume::liquid_corners;
+use volume::{Corners, liquid_corners};
 use weights::Source;
 
 /// The dynamic viscosity of a liquid, in Pa s (2D: kg/(m s) over unit depth, the same number).
@@ -119,7 +123,7 @@ pub fn diffuse<T: Stored, const D: usize>(
     check(liquid, velocity, params)?;
     let corners = liquid_corners(liquid.level_set);
     let system = System::new(&Source { liquid, velocity, params, corners: &corners });
-    let mut preconditioner = Preconditioner::new(&system, RigidMotions::new(&system, &corners, liquid.open))?;
+    let mut preconditioner = Preconditioner::new(&system, &corners, liquid.open)?;
     drop(corners);
     let mut x = system.velocities(velocity);
     let info = conjugate_gradients(
@@ -133,21 +137,28 @@ pub fn diffuse<T: Stored, const D: usize>(
     Ok(info)
 }
 
-/// A multigrid cycle for each axis, plus the rigid motions: symmetric and positive definite.
+/// A multigrid cycle for each axis, plus the rigid motions, plus the cells of the surface: symmetric and positive definite.
 struct Preconditioner<'a, const D: usize> {
     system: &'a System<D>,
     components: Vec<Solver<D>>,
     rigid: RigidMotions<D>,
+    surface: SurfaceCells,
     /// The part of a vector that belongs to one axis, and what becomes of it.
     parts: [Vec<f64>; 2],
 }
 
 impl<'a, const D: usize> Preconditioner<'a, D> {
-    fn new(system: &'a System<D>, rigid: RigidMotions<D>) -> Result<Self, AssembleError> {
+    fn new<T: Stored>(
+        system: &'a System<D>,
+        corners: &Field<Corners, D>,
+        open: &FaceField<T, D>,
+    ) -> Result<Self, AssembleError> {
         let component = |axis| Ok(Solver::new(system.component(axis)?));
         let components = (0..D).map(component).collect::<Result<_, AssembleError>>()?;
+        let rigid = RigidMotions::new(system, corners, open);
+        let surface = SurfaceCells::new(system, corners);
         let parts = std::array::from_fn(|_| vec![0.0; system.blocks.slots()]);
-        Ok(Self { system, components, rigid, parts })
+        Ok(Self { system, components, rigid, surface, parts })
     }
 
     fn apply(&mut self, r: &[f64], z: &mut [f64]) {
@@ -163,6 +174,7 @@ impl<'a, const D: usize> Preconditioner<'a, D> {
             });
         }
         self.rigid.add(self.system, r, z);
+        self.surface.add(r, z);
     }
 }
 

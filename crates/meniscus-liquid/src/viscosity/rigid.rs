@@ -7,13 +7,14 @@ use meniscus_core::components::{BlockCells, Components, Partition, Parts};
 use meniscus_core::grid::{BLOCK_EDGE, FaceField, Field, Slot, block_len, cell_in_block};
 use rayon::prelude::*;
 
+use super::small::{Matrix, SIZE, inverse};
 use super::system::System;
 use super::volume::Corners;
 use super::weights::{PAIRS, pair_count};
 use crate::projection::Stored;
 
 /// Translations and rotations in three dimensions; in two there are three.
-const MOTIONS: usize = 6;
+const MOTIONS: usize = SIZE;
 
 const NO_BODY: u32 = u32::MAX;
 
@@ -24,7 +25,7 @@ pub(super) struct RigidMotions<const D: usize> {
     /// By body: the point that rotations are about, in cells.
     centres: Vec<[f64; D]>,
     /// By body: the inverse of the matrix of what holds its motions.
-    inverses: Vec<[[f64; MOTIONS]; MOTIONS]>,
+    inverses: Vec<Matrix>,
 }
 
 impl<const D: usize> RigidMotions<D> {
@@ -215,45 +216,4 @@ fn body_of_face<const D: usize>(
     let beside = (0..D).filter(|&other| other != axis).flat_map(|other| [(other, 0), (other, 1)]);
     let mut candidates = beside.filter_map(|(other, side)| blocks.step(slot, other, side));
     of_either(slot).or_else(|| candidates.find_map(of_either)).map(|body| body as u32)
-}
-
-/// The inverse of a symmetric positive semi-definite matrix on the motions that it determines: a body of a few faces does not
-/// turn every way, and its matrix is then singular.
-fn inverse(mut matrix: [[f64; MOTIONS]; MOTIONS]) -> [[f64; MOTIONS]; MOTIONS] {
-    let diagonal: [f64; MOTIONS] = std::array::from_fn(|i| matrix[i][i]);
-    let mut inverse = [[0.0; MOTIONS]; MOTIONS];
-    let mut kept = [false; MOTIONS];
-    for i in 0..MOTIONS {
-        let pivot = matrix[i][i];
-        // What elimination leaves of a motion that the earlier ones contain is rounding.
-        kept[i] = pivot > 1e-9 * diagonal[i];
-        inverse[i][i] = 1.0;
-        if !kept[i] {
-            continue;
-        }
-        for row in (0..MOTIONS).filter(|&row| row != i) {
-            let factor = matrix[row][i] / pivot;
-            for c in 0..MOTIONS {
-                matrix[row][c] -= factor * matrix[i][c];
-                inverse[row][c] -= factor * inverse[i][c];
-            }
-        }
-        for c in 0..MOTIONS {
-            matrix[i][c] /= pivot;
-            inverse[i][c] /= pivot;
-        }
-    }
-    for i in 0..MOTIONS {
-        for j in 0..MOTIONS {
-            if !(kept[i] && kept[j]) {
-                inverse[i][j] = 0.0;
-            }
-        }
-    }
-    symmetric(&inverse)
-}
-
-/// Rounding must not make a preconditioner unsymmetric.
-fn symmetric(matrix: &[[f64; MOTIONS]; MOTIONS]) -> [[f64; MOTIONS]; MOTIONS] {
-    std::array::from_fn(|i| std::array::from_fn(|j| 0.5 * (matrix[i][j] + matrix[j][i])))
 }

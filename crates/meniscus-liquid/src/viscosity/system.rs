@@ -90,6 +90,17 @@ impl<const D: usize> System<D> {
         x
     }
 
+    /// The diagonal of the matrix.
+    pub(super) fn diagonal(&self) -> Vec<f64> {
+        let n = block_len::<D>();
+        self.gather(|weights, out| {
+            for (index, out) in out.iter_mut().enumerate().filter(|(index, _)| weights.held[*index] > 0.0) {
+                *out = weights.held[index];
+                weights.for_each_coupling(index / n, index % n, |_, _, weight| *out += weight);
+            }
+        })
+    }
+
     /// y = A x.
     pub(super) fn product(&self, x: &[f64], y: &mut [f64]) {
         let scratch = || Scratch {
@@ -132,19 +143,11 @@ impl<const D: usize> System<D> {
             let Some(weights) = &self.weights[block] else { return };
             let n = block_len::<D>();
             for local in (0..n).filter(|local| weights.held[axis * n + local] > 0.0) {
-                let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
                 patch.masses[local] = weights.mass[axis * n + local];
                 patch.anchors[local] = weights.held[axis * n + local] - patch.masses[local];
-                for along in 0..D {
-                    let stride = Tile::<f32, D, 1>::stride(along);
-                    let (of, lower, upper) = if along == axis {
-                        (&weights.normal[axis * tile_len::<D>()..], at - stride, at)
-                    } else {
-                        (&weights.shear[(axis + along - 1) * tile_len::<D>()..], at, at + stride)
-                    };
-                    patch.set_face(along, 0, local, of[lower].into());
-                    patch.set_face(along, 1, local, of[upper].into());
-                }
+                weights.for_each_coupling(axis, local, |along, side, weight| {
+                    patch.set_face(along, side, local, weight)
+                });
             }
         };
         Operator::assemble(self.blocks.clone(), fill, &[], &[])
@@ -152,6 +155,21 @@ impl<const D: usize> System<D> {
 }
 
 impl<const D: usize> BlockWeights<D> {
+    /// Calls `f(along, side, weight)` for the samples between a face and the next ones of its axis.
+    fn for_each_coupling(&self, axis: usize, local: usize, mut f: impl FnMut(usize, usize, f64)) {
+        let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
+        for along in 0..D {
+            let stride = Tile::<f32, D, 1>::stride(along);
+            let (of, lower, upper) = if along == axis {
+                (&self.normal[axis * tile_len::<D>()..], at - stride, at)
+            } else {
+                (&self.shear[(axis + along - 1) * tile_len::<D>()..], at, at + stride)
+            };
+            f(along, 0, of[lower].into());
+            f(along, 1, of[upper].into());
+        }
+    }
+
     /// The product of a block. Loops run over whole tiles: what they compute where a sample lies outside is not used.
     fn product(&self, scratch: &mut Scratch, y: &mut [f64]) {
         let len = tile_len::<D>();

@@ -103,6 +103,12 @@ impl<const D: usize> BlockWeights<D> {
         weights.held.iter().any(|&held| held > 0.0).then_some(weights)
     }
 
+    /// The weight of the stretching rate of a cell of the block.
+    pub(super) fn normal_at(&self, axis: usize, local: usize) -> f32 {
+        let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
+        self.normal[axis * tile_len::<D>() + at]
+    }
+
     /// The weight of a shear rate at the lower edge of a cell of the block.
     pub(super) fn shear_at(&self, pair: usize, local: usize) -> f32 {
         let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
