@@ -146,7 +146,7 @@ impl<const D: usize> System<D> {
                 patch.masses[local] = weights.mass[axis * n + local];
                 patch.anchors[local] = weights.held[axis * n + local] - patch.masses[local];
                 weights.for_each_coupling(axis, local, |along, side, weight| {
-                    patch.set_face(along, side, local, weight)
+                    patch.set_face(along, side, local, weight);
                 });
             }
         };

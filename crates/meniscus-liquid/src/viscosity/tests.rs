@@ -65,7 +65,7 @@ impl<const D: usize> Case<D> {
     fn params(&self, walls: Slip) -> ViscosityParams<'_, D> {
         let solve = SolveParams { tolerance: 1e-12, max_iterations: 3000 };
         ViscosityParams {
-            dt: 0.1,
+            dt: 0.3,
             density: 10.0,
             viscosity: Viscosity::Varying(&self.viscosity),
             walls,
@@ -93,10 +93,14 @@ struct Dense {
     rhs: Mat<f64>,
 }
 
+/// The weight, the terms (entry, sign) and the known part of a strain.
+type Sample = (f64, Vec<(usize, f64)>, f64);
+
 fn dense<const D: usize>(case: &Case<D>, walls: Slip) -> Dense {
     let blocks = case.level_set.blocks();
     let corners = liquid_corners(&case.level_set);
-    let scale = 0.1 / (10.0 * 0.01);
+    let params = case.params(walls);
+    let scale = params.dt / (params.density * case.grid.dx.powi(2));
     let inside = |cell: [i64; D]| (0..D).all(|a| cell[a] >= 0 && cell[a] < case.grid.cells[a] as i64);
     let wet = |cell: [i64; D], sides: &[(usize, usize)]| -> f64 {
         let of = corners.get(cell);
@@ -114,8 +118,7 @@ fn dense<const D: usize>(case: &Case<D>, walls: Slip) -> Dense {
         let all: f64 = parts.iter().map(|p| p.1).sum();
         if all > 0.0 { all / resistance * all } else { 0.0 }
     };
-    // (weight, terms (entry, sign), known part of the strain)
-    let mut samples: Vec<(f64, Vec<(usize, f64)>, f64)> = Vec::new();
+    let mut samples: Vec<Sample> = Vec::new();
     let mut touched = vec![false; D * blocks.slots()];
     for cell in case.cells() {
         let here = cell.map(|c| c as i64);
@@ -217,7 +220,7 @@ fn dense<const D: usize>(case: &Case<D>, walls: Slip) -> Dense {
 }
 
 fn agrees_with_the_dense_system<const D: usize>(cells: [usize; D], walls: Slip) {
-    let mut case = ragged(cells);
+    let case = ragged(cells);
     let Dense { index, matrix, rhs } = dense(&case, walls);
     let corners = liquid_corners(&case.level_set);
     let (liquid, params) = (case.liquid(), case.params(walls));
@@ -263,7 +266,6 @@ fn agrees_with_the_dense_system<const D: usize>(cells: [usize; D], walls: Slip) 
         let found = velocity.axes[axis][slot];
         assert!((found - expected).abs() < 1e-5, "{axis} {:?}: {found} for {expected}", blocks.cell(slot));
     }
-    case.velocity = velocity;
 }
 
 #[test]
