@@ -295,7 +295,7 @@ fn update(x: &mut [f64], r: &mut [f64], b: &mut [f32], p: &[f64], q: &[f64], alp
 }
 
 /// Calls `f` with every entry of `a` and the entry of `b` at the same place.
-fn each_chunk<A: Send, B: Copy + Sync>(a: &mut [A], b: &[B], f: impl Fn(&mut A, B) + Sync) {
+pub(crate) fn each_chunk<A: Send, B: Copy + Sync>(a: &mut [A], b: &[B], f: impl Fn(&mut A, B) + Sync) {
     const CHUNK: usize = 1 << 13;
     a.par_chunks_mut(CHUNK).zip(b.par_chunks(CHUNK)).for_each(|(a, b)| {
         simd(
@@ -310,7 +310,7 @@ fn each_chunk<A: Send, B: Copy + Sync>(a: &mut [A], b: &[B], f: impl Fn(&mut A, 
 }
 
 /// The inner product, summed in an order that does not depend on the number of threads.
-fn dot<V: Real>(a: &[f64], b: &[V], chunk: usize) -> f64 {
+pub(crate) fn dot<V: Real>(a: &[f64], b: &[V], chunk: usize) -> f64 {
     let part = |(a, b): (&[f64], &[V])| {
         simd(
             #[inline(always)]

@@ -3,15 +3,17 @@
 //! [`Operator`] is a sum of three kinds of terms: a stencil on the cells of a blocked grid, extra
 //! unknowns coupled to many cells, and low-rank terms in factored form. [`Solver`] solves with it by
 //! conjugate gradients in f64, preconditioned by a multigrid in f32 that carries every kind of term to
-//! every level.
+//! every level. [`conjugate_gradients`] is the same iteration for any other operator and preconditioner.
 
 mod cg;
+mod conjugate;
 mod multigrid;
 mod operator;
 mod profile;
 mod real;
 
 pub use cg::{Sealed, SolveError, SolveInfo, SolveParams, Solver, Workspace};
+pub use conjugate::conjugate_gradients;
 pub use operator::{
     AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face,
 };

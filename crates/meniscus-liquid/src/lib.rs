@@ -2,7 +2,7 @@
 //!
 //! A [`State`] is advanced by [`step()`], which reads as a list of stages, each a function in a file of its
 //! name: reseed, pour and drain, advect, collide, sort, follow the surface, transfer to the grid, add
-//! forces, [project](projection), extrapolate, transfer to the particles. Nothing here does I/O or prints,
+//! forces, [let viscosity act](viscosity), [project](projection), extrapolate, transfer to the particles. Nothing here does I/O or prints,
 //! and every result is the same, bit for bit, for any number of threads.
 
 mod boundary;
@@ -22,12 +22,13 @@ mod state;
 mod step;
 mod surface;
 mod tracking;
+pub mod viscosity;
 mod volume;
 
 pub use collide::CollideInfo;
-pub use params::{AirModel, Params, Solid, Source, Surroundings, Transfer};
+pub use params::{AirModel, Params, Slip, Solid, Source, Surroundings, Transfer};
 pub use reseed::ReseedInfo;
 pub use squeeze::Squeeze;
 pub use state::{Body, State};
-pub use step::{StepInfo, Workspace, max_time_step, solid_travel, step};
+pub use step::{StepError, StepInfo, Workspace, max_time_step, solid_travel, step};
 pub use tracking::{Bubble, BubbleEvent, EventKind, LiquidBody, OPEN_AIR, Tracked};

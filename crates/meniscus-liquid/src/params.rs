@@ -18,6 +18,10 @@ pub struct Params<const D: usize> {
     pub density: f64,
     /// The surface tension, in N/m (2D: N); 0 for none. The surface meets walls at right angles.
     pub surface_tension: f64,
+    /// The dynamic viscosity of the liquid, in Pa s (2D: kg/(m s) over unit depth, the same number); 0: none.
+    pub viscosity: f64,
+    /// Whether viscous liquid slips along walls.
+    pub walls: Slip,
     /// What the air does.
     pub air: AirModel,
     /// How velocities pass between the particles and the grid.
@@ -44,6 +48,8 @@ impl<const D: usize> Params<D> {
             gravity,
             density: 1000.0,
             surface_tension: 0.0,
+            viscosity: 0.0,
+            walls: Slip::Free,
             air: AirModel::Void,
             transfer: Transfer::Apic,
             particles_per_cell: [per_cell / 2, 2 * per_cell],
@@ -80,6 +86,15 @@ pub enum AirModel {
     Void,
     /// Air that is cut off keeps its volume (Goldade 2017).
     Bubbles,
+}
+
+/// Whether viscous liquid slips along walls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slip {
+    /// Walls exert no friction.
+    Free,
+    /// At a wall the liquid has its velocity.
+    None,
 }
 
 /// How velocities pass between the particles and the grid.

@@ -25,6 +25,7 @@ use crate::squeeze::{Squeeze, find_squeezes};
 use crate::state::{State, active_blocks};
 use crate::surface::{advect_surface, follow_particles};
 use crate::tracking::{BubbleEvent, Found, trace};
+use crate::viscosity::{Viscosity, ViscosityError, ViscosityParams, diffuse};
 use crate::volume::{undo_sudden_change, undo_sudden_changes, volume_correction};
 
 /// Memory that one substep leaves to the next; it holds nothing that a state does not.
@@ -63,6 +64,8 @@ pub struct StepInfo {
     pub max_divergence: f64,
     /// The pressure solve.
     pub solve: SolveInfo,
+    /// The solve of the viscosity, if there is any.
+    pub viscosity: Option<SolveInfo>,
     /// Particles added and thinned out.
     pub reseed: ReseedInfo,
     /// Particles that left and were lost.
@@ -81,6 +84,17 @@ pub struct StepInfo {
     pub removed: f64,
     /// The seconds that each stage took, in order.
     pub stages: Vec<(&'static str, f64)>,
+}
+
+/// Why a substep failed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// The viscosity could not be solved for.
+    #[error("the viscosity cannot be solved for")]
+    Viscosity(#[from] ViscosityError),
+    /// The pressure could not be solved for.
+    #[error("the pressure cannot be solved for")]
+    Projection(#[from] ProjectionError),
 }
 
 /// The largest time step that keeps the liquid's way within [`Params::cfl`] cells: of its speed, and of that
@@ -127,14 +141,14 @@ pub fn solid_travel<const D: usize>(solid: &Solid<D>) -> f64 {
 /// Advances a liquid by `dt` seconds.
 ///
 /// # Errors
-/// If the pressure cannot be solved for. The state is then of no use.
+/// If the viscosity or the pressure cannot be solved for. The state is then of no use.
 pub fn step<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
     surroundings: &Surroundings<D>,
     dt: f64,
     workspace: &mut Workspace<D>,
-) -> Result<StepInfo, ProjectionError> {
+) -> Result<StepInfo, StepError> {
     let mut clock = Clock::new();
     let cell_volume = params.grid.dx.powi(D as i32);
     let dt_in_cells = (dt / params.grid.dx) as f32;
@@ -215,7 +229,7 @@ pub fn step<const D: usize>(
     }
     clock.stage("measure");
 
-    let projected = solve_velocity(
+    let (projected, viscosity) = solve_velocity(
         state,
         params,
         surroundings,
@@ -234,6 +248,7 @@ pub fn step<const D: usize>(
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,
         solve: projected.solve,
+        viscosity,
         reseed: reseeded,
         collide,
         drained: flow.drained,
@@ -324,7 +339,7 @@ fn solve_velocity<const D: usize>(
     substep: Substep<D>,
     workspace: &mut Workspace<D>,
     clock: &mut Clock,
-) -> Result<ProjectionInfo<D>, ProjectionError> {
+) -> Result<(ProjectionInfo<D>, Option<SolveInfo>), StepError> {
     let Substep { dt, ranges, boundary } = substep;
     let blocks = ranges.blocks();
     let mut velocity = FaceField::new(blocks.clone(), 0.0);
@@ -357,7 +372,6 @@ fn solve_velocity<const D: usize>(
         clock.stage("tension");
     }
 
-    let mut pressure = moved_to(&state.pressure, blocks);
     let wall = |axis: usize, cell: [usize; D]| boundary.wall_speed(params, surroundings, dt, axis, cell);
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
@@ -378,6 +392,11 @@ fn solve_velocity<const D: usize>(
         divergence: Some(&divergence),
         surface_pressure: surface_pressure.as_ref(),
     };
+    let viscosity =
+        viscosity_params(params, dt).map(|params| diffuse(&liquid, &mut velocity, &params)).transpose()?;
+    clock.stage("viscosity");
+
+    let mut pressure = moved_to(&state.pressure, blocks);
     let projection_params =
         ProjectionParams { dt, density: params.density, theta_min: params.theta_min, solve: params.solve };
     let info = project(&liquid, &mut velocity, &mut pressure, &projection_params, &mut workspace.projection)?;
@@ -411,7 +430,18 @@ fn solve_velocity<const D: usize>(
     grid_to_particles(&state.velocity, scheme, &mut state.particles, ranges);
     spray.fall(&mut state.particles, params.gravity.map(|g| (g * dt) as f32));
     clock.stage("to_particles");
-    Ok(info)
+    Ok((info, viscosity))
+}
+
+/// The numbers of the viscosity, if there is any.
+fn viscosity_params<const D: usize>(params: &Params<D>, dt: f64) -> Option<ViscosityParams<'static, D>> {
+    (params.viscosity != 0.0).then_some(ViscosityParams {
+        dt,
+        density: params.density,
+        viscosity: Viscosity::Uniform(params.viscosity),
+        walls: params.walls,
+        solve: params.solve,
+    })
 }
 
 fn source_speed<const D: usize>(surroundings: &Surroundings<D>) -> f64 {

@@ -6,9 +6,8 @@ use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_io::{Frame, FrameParticles};
 use meniscus_linalg::SolveParams;
-use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Solid, Source, State, StepInfo, Surroundings, Transfer,
+    AirModel, Body, Bubble, EventKind, Params, Solid, Source, State, StepError, StepInfo, Surroundings, Transfer,
     Workspace, max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{ProbeKind, Scene, Setup};
@@ -23,15 +22,15 @@ pub type MotionFn<const D: usize> = Box<dyn Fn(f64) -> RigidTransform<D> + Send 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
-    /// The pressure could not be solved for.
-    #[error("the pressure solve failed in frame {frame}, at {time:.6} s")]
-    Projection {
+    /// The velocity could not be solved for.
+    #[error("a solve failed in frame {frame}, at {time:.6} s")]
+    Step {
         /// The frame.
         frame: u32,
         /// The simulated time, in s.
         time: f64,
         /// Why.
-        source: ProjectionError,
+        source: StepError,
     },
     /// There is no liquid and never will be.
     #[error(
@@ -191,7 +190,7 @@ impl<const D: usize> Simulation<D> {
         let time = self.state.time;
         let surroundings = surroundings_of(&self.setup, &self.motions, [time, time + dt]);
         let info = step(&mut self.state, &self.params, &surroundings, dt, &mut self.workspace)
-            .map_err(|source| SimulationError::Projection { frame, time, source })?;
+            .map_err(|source| SimulationError::Step { frame, time, source })?;
         self.substeps_of_frame += 1;
         let substep = self.substeps_of_frame;
         if last {

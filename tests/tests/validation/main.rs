@@ -11,4 +11,5 @@ mod rotated_box;
 mod sloshing;
 mod surface_tension;
 mod tracking;
+mod viscosity;
 mod volume;

@@ -1,9 +1,9 @@
 //! The operator of the next coarser level.
 //!
 //! With P the piecewise constant prolongation of an [`Aggregation`], the coarse operator is
-//! s P^T S P + (F P)^T (F P). Unsmoothed aggregation overestimates the stiffness of smooth functions by
+//! s P^T S P + P^T M P + (F P)^T (F P). Unsmoothed aggregation overestimates the stiffness of smooth functions by
 //! about two, since its gradients span one cell where the coarse ones span two, so stencil and couplings
-//! are scaled down by s. Low-rank terms have no gradient and are not.
+//! are scaled down by s. Masses M and low-rank terms have no gradient and are not.
 
 use meniscus_core::grid::block_len;
 
@@ -20,7 +20,7 @@ pub(crate) const STIFFNESS: f64 = 0.55;
 struct Additions {
     /// (axis, side, cell, weight)
     faces: Vec<(usize, usize, usize, f64)>,
-    anchors: Vec<(usize, f64)>,
+    anchors: Vec<(usize, [f64; 2])>,
 }
 
 /// Collects the coarse edges and anchors that do not follow from the grid.
@@ -28,7 +28,8 @@ struct Collector<'a, const D: usize> {
     aggregation: &'a Aggregation<D>,
     additions: Vec<Additions>,
     edges: Vec<Edge>,
-    anchors: Vec<f64>,
+    /// The anchors and the masses of the extra unknowns.
+    anchors: Vec<[f64; 2]>,
 }
 
 pub(crate) fn coarsen<T: Real, const D: usize>(
@@ -40,7 +41,7 @@ pub(crate) fn coarsen<T: Real, const D: usize>(
         aggregation,
         additions: vec![Additions::default(); coarse.len()],
         edges: Vec::new(),
-        anchors: vec![0.0; aggregation.positions.len()],
+        anchors: vec![[0.0; 2]; aggregation.positions.len()],
     };
     collector.collect(fine);
     let Collector { additions, edges, anchors, .. } = collector;
@@ -52,8 +53,9 @@ pub(crate) fn coarsen<T: Real, const D: usize>(
         for &(axis, side, local, weight) in &additions[block].faces {
             patch.add_face(axis, side, local, weight);
         }
-        for &(local, weight) in &additions[block].anchors {
-            patch.anchors[local] += weight;
+        for &(local, [anchor, mass]) in &additions[block].anchors {
+            patch.anchors[local] += anchor;
+            patch.masses[local] += mass;
         }
     };
     Level::assemble(coarse.clone(), fill, extras, couplings, low_rank)
@@ -72,7 +74,10 @@ impl<const D: usize> Collector<'_, D> {
             }
             for &(local, anchor) in &fine.anchors[block] {
                 if !self.aggregation.is_regular(block, local as usize) {
-                    self.anchor(self.aggregation.target(slots, block * n + local as usize), anchor.f64());
+                    self.anchor(
+                        self.aggregation.target(slots, block * n + local as usize),
+                        anchor.map(T::f64),
+                    );
                 }
             }
         }
@@ -85,7 +90,7 @@ impl<const D: usize> Collector<'_, D> {
                     self.edge(from.map(|f| f as usize), to, weight.f64());
                 }
             }
-            self.anchor(from.map(|f| f as usize), fine.extras.anchors[e].f64());
+            self.anchor(from.map(|f| f as usize), fine.extras.anchors[e].map(T::f64));
         }
     }
 
@@ -111,12 +116,16 @@ impl<const D: usize> Collector<'_, D> {
         self.edge(target.map(|t| t as usize), self.aggregation.target(fine.slots(), other), weight);
     }
 
-    fn anchor(&mut self, target: Option<usize>, weight: f64) {
+    fn anchor(&mut self, target: Option<usize>, [anchor, mass]: [f64; 2]) {
         let Some(target) = target else { return };
+        let anchor = STIFFNESS * anchor;
         let (slots, n) = (self.aggregation.coarse.slots(), block_len::<D>());
         match target.checked_sub(slots) {
-            Some(extra) => self.anchors[extra] += STIFFNESS * weight,
-            None => self.additions[target / n].anchors.push((target % n, STIFFNESS * weight)),
+            Some(extra) => {
+                self.anchors[extra][0] += anchor;
+                self.anchors[extra][1] += mass;
+            }
+            None => self.additions[target / n].anchors.push((target % n, [anchor, mass])),
         }
     }
 
@@ -152,7 +161,7 @@ impl<const D: usize> Collector<'_, D> {
     }
 }
 
-/// Sums the faces and anchors of the regular cells below a coarse block.
+/// Sums the faces, anchors and masses of the regular cells below a coarse block.
 fn fill_from_children<T: Real, const D: usize>(
     fine: &Level<T, D>,
     aggregation: &Aggregation<D>,
@@ -168,9 +177,11 @@ fn fill_from_children<T: Real, const D: usize>(
         for axis in 0..D {
             add_faces(fine, aggregation, child, octant, axis, clean, patch);
         }
-        for &(local, anchor) in &fine.anchors[child] {
+        for &(local, [anchor, mass]) in &fine.anchors[child] {
             if clean || aggregation.is_regular(child, local as usize) {
-                patch.anchors[coarse_local::<D>(octant, local as usize)] += STIFFNESS * anchor.f64();
+                let coarse = coarse_local::<D>(octant, local as usize);
+                patch.anchors[coarse] += STIFFNESS * anchor.f64();
+                patch.masses[coarse] += mass.f64();
             }
         }
     }

@@ -18,7 +18,7 @@ fn hash(key: u64) -> f64 {
     ((z ^ (z >> 32)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Random cells, faces, anchors, two extra unknowns and one low-rank term.
+/// Random cells, faces, anchors, masses, two extra unknowns and one low-rank term.
 fn random_operator<const D: usize>(cells: [usize; D], seed: u64, filled: f64, closed: f64) -> Operator<D> {
     let key = |cell: [i64; D], salt: u64| {
         cell.iter()
@@ -36,6 +36,9 @@ fn random_operator<const D: usize>(cells: [usize; D], seed: u64, filled: f64, cl
             }
             if hash(key(cell, 2)) < 0.05 {
                 patch.anchors[local] = 0.5;
+            }
+            if hash(key(cell, 9)) < 0.3 {
+                patch.masses[local] = 0.2;
             }
             for axis in 0..D {
                 for side in 0..2 {
@@ -111,7 +114,7 @@ fn check_aggregates<T: Real, const D: usize>(
     }
 }
 
-/// The coarse operator is s P^T S P + (F P)^T (F P), entry by entry.
+/// The coarse operator is s P^T S P + P^T M P + (F P)^T (F P), entry by entry.
 fn check_galerkin<T: Real, const D: usize>(fine: &Level<T, D>, coarse: &Level<f32, D>, map: &Aggregation<D>) {
     let mut expected: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     let mut add = |i: usize, j: usize, value: f64| {
@@ -122,7 +125,15 @@ fn check_galerkin<T: Real, const D: usize>(fine: &Level<T, D>, coarse: &Level<f3
     for i in (0..fine.len()).filter(|&i| fine.diagonal(i) > 0.0) {
         let row = fine.low_rank.find_row(i);
         let own = fine.diagonal(i) - row.map_or(0.0, |row| fine.low_rank.row_diagonal(row).f64());
-        add(i, i, super::coarsen::STIFFNESS * own);
+        let mass = match i.checked_sub(fine.slots()) {
+            Some(extra) => fine.extras.anchors[extra][1].f64(),
+            None => {
+                let n = meniscus_core::grid::block_len::<D>();
+                let held = fine.anchors[i / n].iter().find(|(local, _)| *local as usize == i % n);
+                held.map_or(0.0, |(_, [_, mass])| mass.f64())
+            }
+        };
+        add(i, i, super::coarsen::STIFFNESS * (own - mass) + mass);
         fine.for_each_neighbour(i, |j, weight| add(i, j, -super::coarsen::STIFFNESS * weight));
         if let Some(row) = row {
             let mut v = vec![0.0; fine.low_rank.dofs()];

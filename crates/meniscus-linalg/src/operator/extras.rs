@@ -28,7 +28,8 @@ pub(crate) type Edge = (u32, u32, f64);
 /// `slots + e`.
 #[derive(Clone, Debug)]
 pub(crate) struct Extras<T, const D: usize> {
-    pub(crate) anchors: Vec<T>,
+    /// The anchor and the mass of each.
+    pub(crate) anchors: Vec<[T; 2]>,
     pub(crate) diagonal: Vec<T>,
     starts: Vec<u32>,
     edges: Vec<(u32, T)>,
@@ -41,7 +42,7 @@ impl<T: Real, const D: usize> Extras<T, D> {
     pub(crate) fn new(
         slots: usize,
         block_len: usize,
-        anchors: &[f64],
+        anchors: &[[f64; 2]],
         positions: Vec<Option<[u32; D]>>,
         edges: &[Edge],
     ) -> (Self, Vec<Vec<Coupling<T>>>) {
@@ -62,7 +63,7 @@ impl<T: Real, const D: usize> Extras<T, D> {
         });
 
         let mut couplings = vec![Vec::new(); slots / block_len];
-        let mut sums = anchors.to_vec();
+        let mut sums: Vec<f64> = anchors.iter().map(|[anchor, mass]| anchor + mass).collect();
         let mut starts = vec![0; count + 1];
         for &(from, to, weight) in &directed {
             let extra = from as usize - slots;
@@ -80,7 +81,7 @@ impl<T: Real, const D: usize> Extras<T, D> {
             starts[e + 1] += starts[e];
         }
         let rows = Self {
-            anchors: anchors.iter().map(|&a| T::of(a)).collect(),
+            anchors: anchors.iter().map(|a| a.map(T::of)).collect(),
             diagonal: sums.iter().map(|&d| T::of(d)).collect(),
             starts,
             edges: directed.iter().map(|&(_, to, w)| (to, T::of(w))).collect(),
@@ -104,6 +105,6 @@ impl<T: Real, const D: usize> Extras<T, D> {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.edges.len() * size_of::<(u32, T)>() + self.len() * (2 * size_of::<T>() + 16)
+        self.edges.len() * size_of::<(u32, T)>() + self.len() * (3 * size_of::<T>() + 16)
     }
 }

@@ -42,8 +42,8 @@ pub struct Operator<const D: usize> {
 pub(crate) struct Level<T, const D: usize> {
     pub(crate) blocks: Arc<Blocks<D>>,
     pub(crate) stencils: Vec<Stencil<T, D>>,
-    /// By block: the cells with an anchor.
-    pub(crate) anchors: Vec<Vec<(u16, T)>>,
+    /// By block: the cells with an anchor or a mass, and both.
+    pub(crate) anchors: Vec<Vec<(u16, [T; 2])>>,
     /// By block: the couplings of its cells to extra unknowns.
     pub(crate) couplings: Vec<Vec<Coupling<T>>>,
     pub(crate) extras: Extras<T, D>,
@@ -119,7 +119,7 @@ impl<const D: usize> Operator<D> {
                 extra.couplings.iter().map(move |&(cell, w)| (cell as u32, (slots + e) as u32, w))
             })
             .collect();
-        let anchors: Vec<f64> = extras.iter().map(|e| e.anchor).collect();
+        let anchors: Vec<[f64; 2]> = extras.iter().map(|e| [e.anchor, 0.0]).collect();
         let (extras, couplings) =
             Extras::new(slots, block_len::<D>(), &anchors, vec![None; anchors.len()], &edges);
         let low_rank = LowRank::new(terms).map_err(|term| AssembleError::BadTerm {
@@ -236,8 +236,9 @@ impl<T: Real, const D: usize> Level<T, D> {
                 patch.clear();
                 fill(block, patch);
                 let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight.f64()));
-                let anchored = patch.anchors.iter().enumerate().filter(|(_, a)| **a != 0.0);
-                let anchors = anchored.map(|(local, &a)| (local as u16, T::of(a))).collect();
+                let held = patch.anchors.iter().zip(&patch.masses).map(|(&anchor, &mass)| [anchor, mass]);
+                let held = held.enumerate().filter(|(_, held)| *held != [0.0; 2]);
+                let anchors = held.map(|(local, held)| (local as u16, held.map(T::of))).collect();
                 (patch.compress(weights), anchors)
             })
             .unzip();
@@ -472,11 +473,11 @@ impl<T: Real, const D: usize> Level<T, D> {
         }
     }
 
-    /// Whether an unknown is coupled to a known value.
+    /// Whether an unknown is coupled to a known value or has a mass.
     pub(crate) fn is_anchored(&self, i: usize) -> bool {
         let n = block_len::<D>();
         match i.checked_sub(self.slots()) {
-            Some(extra) => self.extras.anchors[extra] != T::ZERO,
+            Some(extra) => self.extras.anchors[extra] != [T::ZERO; 2],
             None => self.anchors[i / n].iter().any(|&(local, _)| local as usize == i % n),
         }
     }
@@ -506,7 +507,7 @@ impl<T: Real, const D: usize> Level<T, D> {
 
     pub(crate) fn bytes(&self) -> usize {
         let couplings: usize = self.couplings.iter().map(|c| c.len() * size_of::<Coupling<T>>()).sum();
-        let anchors: usize = self.anchors.iter().map(|a| a.len() * size_of::<(u16, T)>()).sum();
+        let anchors: usize = self.anchors.iter().map(|a| a.len() * size_of::<(u16, [T; 2])>()).sum();
         self.stencils.iter().map(Stencil::bytes).sum::<usize>()
             + couplings
             + anchors

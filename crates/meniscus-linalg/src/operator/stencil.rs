@@ -36,10 +36,11 @@ pub fn upper_face<const D: usize>(axis: usize, local: usize) -> usize {
 }
 
 /// The stencil of one block while it is being written: a coefficient for every face of the block, its
-/// two boundary layers included, and an anchor for every cell.
+/// two boundary layers included, and an anchor and a mass for every cell.
 ///
 /// A face with coefficient w between cells c and n adds w (x_c - x_n) to row c. An anchor a (a face
-/// towards a known value) adds a x_c. Faces towards cells that are not unknowns stay 0. A face on the
+/// towards a known value) adds a x_c. So does a mass: it differs on coarse levels, where a face or an anchor,
+/// which stands for a gradient, becomes softer, and a mass, which does not, keeps its weight. Faces towards cells that are not unknowns stay 0. A face on the
 /// boundary of two blocks is written by both and must get the same value from both.
 #[derive(Clone, Debug)]
 pub struct Patch<const D: usize> {
@@ -47,6 +48,8 @@ pub struct Patch<const D: usize> {
     faces: [Vec<f64>; D],
     /// Anchors by cell.
     pub anchors: Vec<f64>,
+    /// Masses by cell.
+    pub masses: Vec<f64>,
     /// Whether all faces are known to be the same.
     alike: bool,
 }
@@ -56,6 +59,7 @@ impl<const D: usize> Patch<D> {
         Self {
             faces: std::array::from_fn(|_| vec![0.0; face_len::<D>()]),
             anchors: vec![0.0; block_len::<D>()],
+            masses: vec![0.0; block_len::<D>()],
             alike: true,
         }
     }
@@ -64,6 +68,7 @@ impl<const D: usize> Patch<D> {
         self.alike = true;
         self.faces.iter_mut().for_each(|f| f.fill(0.0));
         self.anchors.fill(0.0);
+        self.masses.fill(0.0);
     }
 
     /// Sets the coefficient of the lower (`side` 0) or upper (`side` 1) face of a cell along `axis`.
@@ -89,7 +94,9 @@ impl<const D: usize> Patch<D> {
     /// The diagonal of each cell without what extra unknowns add.
     #[inline(always)]
     fn diagonal(&self, diagonal: &mut [f64]) {
-        diagonal.copy_from_slice(&self.anchors);
+        for ((diagonal, anchor), mass) in diagonal.iter_mut().zip(&self.anchors).zip(&self.masses) {
+            *diagonal = anchor + mass;
+        }
         for (row, diagonal) in diagonal.chunks_exact_mut(8).enumerate() {
             for axis in 0..D {
                 let at = face_row::<D>(axis, row);
@@ -108,7 +115,8 @@ impl<const D: usize> Patch<D> {
         mut couplings: impl ExactSizeIterator<Item = (usize, f64)>,
     ) -> Stencil<T, D> {
         let first = self.faces[0][0];
-        if self.alike && first != 0.0 && couplings.len() == 0 && self.anchors.iter().all(|&a| a == 0.0) {
+        let held = || self.anchors.iter().chain(&self.masses).any(|&a| a != 0.0);
+        if self.alike && first != 0.0 && couplings.len() == 0 && !held() {
             return Stencil::Uniform { kappa: T::of(first) };
         }
         let mut buffer = [0.0; 512];
@@ -177,7 +185,7 @@ impl<const D: usize> Patch<D> {
 /// The stencil of one block in its cheapest exact form.
 #[derive(Clone, Debug)]
 pub(crate) enum Stencil<T, const D: usize> {
-    /// Every face of the block, boundary layers included, is `kappa`; no anchors.
+    /// Every face of the block, boundary layers included, is `kappa`; no anchors, no masses.
     Uniform { kappa: T },
     /// Every face is 0 or `kappa` and every diagonal a whole multiple of it: two bytes a cell.
     Mask(Box<Mask<T, D>>),

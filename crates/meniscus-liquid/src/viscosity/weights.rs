@@ -1,0 +1,284 @@
+//! What the samples of a block weigh.
+
+use meniscus_core::grid::{BLOCK_EDGE, FaceField, Field, Tile, block_len, cell_in_block, unravel};
+
+use super::volume::Corners;
+use super::{Slip, Viscosity, ViscosityParams};
+use crate::projection::{Liquid, Stored};
+
+/// The pairs of axes that shear rates mix; in 2D the first of them.
+pub(super) const PAIRS: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
+
+/// Shear rates of a point.
+pub(super) const fn pair_count<const D: usize>() -> usize {
+    D * (D - 1) / 2
+}
+
+/// The pair of two axes.
+#[inline]
+fn pair_of(a: usize, b: usize) -> usize {
+    a + b - 1
+}
+
+/// Values of a tile: a block with a halo of one cell.
+pub(super) const fn tile_len<const D: usize>() -> usize {
+    Tile::<f32, D, 1>::LEN
+}
+
+/// The least mass of a face, as a part of a full one. A face that hardly any liquid touches would otherwise have
+/// a row that is all but zero, and a velocity that nothing determines; with this one it keeps its own unless
+/// the stress on its samples is in earnest. Momentum is kept with respect to these masses.
+const LEAST_MASS: f64 = 0.01;
+
+/// The least distance of a face from a wall that cuts its cell, in cells.
+const LEAST_DISTANCE: f64 = 0.1;
+
+/// The part of the system that belongs to the faces of one block: weights in units of `rho dx^D`.
+pub(super) struct BlockWeights<const D: usize> {
+    /// By axis and cell: the mass of a face, and the weight of what ties it to walls; 0 where it is not an unknown.
+    pub(super) held: Vec<f64>,
+    /// By axis and cell: the mass alone.
+    pub(super) mass: Vec<f64>,
+    /// By axis and cell: the right-hand side.
+    pub(super) rhs: Vec<f64>,
+    /// By axis and place in the tile: the weight of the stretching rate of the cell there, between its two faces.
+    pub(super) normal: Vec<f32>,
+    /// By pair of axes and place in the tile: the weight of the shear rate at the lower edge of the cell there.
+    pub(super) shear: Vec<f32>,
+}
+
+/// The fields that all blocks look at.
+pub(super) struct Source<'a, T, const D: usize> {
+    pub(super) liquid: &'a Liquid<'a, T, D>,
+    pub(super) velocity: &'a FaceField<T, D>,
+    pub(super) params: &'a ViscosityParams<'a, D>,
+    pub(super) corners: &'a Field<Corners, D>,
+}
+
+/// What a block looks at, with its halo.
+struct View<'a, T, const D: usize> {
+    source: &'a Source<'a, T, D>,
+    block: usize,
+    first: [usize; D],
+    /// dt / (rho dx²): times a viscosity it is a number of diffusion.
+    scale: f64,
+    /// The open fractions of the faces, by axis; -1 outside the domain.
+    open: [Vec<f64>; D],
+    corners: Tile<Corners, D, 1>,
+    viscosity: Option<Tile<f32, D, 1>>,
+}
+
+impl<const D: usize> BlockWeights<D> {
+    /// The weights of a block; `None` if no face of it is an unknown.
+    pub(super) fn new<T: Stored>(source: &Source<T, D>, block: usize) -> Option<Self> {
+        let view = View::new(source, block)?;
+        let (n, len) = (block_len::<D>(), tile_len::<D>());
+        let cells: Vec<f64> = (0..len).map(|at| view.cell_weight(at)).collect();
+        let mut shear = vec![0.0; pair_count::<D>() * len];
+        for (pair, &(a, b)) in PAIRS.iter().enumerate().take(pair_count::<D>()) {
+            for (at, weight) in shear[pair * len..][..len].iter_mut().enumerate() {
+                *weight = view.shear_weight(a, b, at) as f32;
+            }
+        }
+        let mut weights = Self {
+            held: vec![0.0; D * n],
+            mass: vec![0.0; D * n],
+            rhs: vec![0.0; D * n],
+            normal: vec![0.0; D * len],
+            shear,
+        };
+        for axis in 0..D {
+            for (at, weight) in weights.normal[axis * len..][..len].iter_mut().enumerate() {
+                *weight = view.normal_weight(axis, at, &cells) as f32;
+            }
+            for local in 0..n {
+                let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
+                if view.open[axis][at] > 0.0 && weights.is_wet(&view, axis, at) {
+                    let entry = axis * n + local;
+                    let face = view.face(axis, at, local, &cells);
+                    [weights.held[entry], weights.mass[entry], weights.rhs[entry]] = face;
+                }
+            }
+        }
+        weights.held.iter().any(|&held| held > 0.0).then_some(weights)
+    }
+
+    /// The weight of the stretching rate of a cell of the block.
+    pub(super) fn normal_at(&self, axis: usize, local: usize) -> f32 {
+        let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
+        self.normal[axis * tile_len::<D>() + at]
+    }
+
+    /// The weight of a shear rate at the lower edge of a cell of the block.
+    pub(super) fn shear_at(&self, pair: usize, local: usize) -> f32 {
+        let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
+        self.shear[pair * tile_len::<D>() + at]
+    }
+
+    /// Whether liquid touches a cell of the face, or a shear rate that the face takes part in.
+    fn is_wet<T>(&self, view: &View<T, D>, axis: usize, at: usize) -> bool {
+        let shear = |other: usize| {
+            let of_pair = &self.shear[pair_of(axis, other) * tile_len::<D>()..];
+            of_pair[at] > 0.0 || of_pair[at + stride::<D>(other)] > 0.0
+        };
+        let cells = [at - stride::<D>(axis), at];
+        cells.iter().any(|&cell| view.corners.values()[cell].iter().any(|&wet| wet > 0.0))
+            || (0..D).filter(|&other| other != axis).any(shear)
+    }
+}
+
+#[inline]
+fn stride<const D: usize>(axis: usize) -> usize {
+    Tile::<f32, D, 1>::stride(axis)
+}
+
+/// The coordinates of a place in a tile; the block's own cells begin at 1.
+fn place<const D: usize>(at: usize) -> [usize; D] {
+    unravel(at, [Tile::<f32, D, 1>::EDGE; D])
+}
+
+impl<'a, T: Stored, const D: usize> View<'a, T, D> {
+    /// `None` if there is no liquid in sight.
+    fn new(source: &'a Source<'a, T, D>, block: usize) -> Option<Self> {
+        let mut corners = Tile::new([0.0; 8]);
+        corners.load(source.corners, block);
+        if corners.values().iter().all(|c| *c == [0.0; 8]) {
+            return None;
+        }
+        let (blocks, params) = (source.corners.blocks(), source.params);
+        let first = blocks.coord(block).map(|c| c * BLOCK_EDGE);
+        let mut tile = Tile::<T, D, 1>::new(T::nearest(0.0));
+        let open = std::array::from_fn(|axis| {
+            tile.load(&source.liquid.open.axes[axis], block);
+            let is_inside = |at: usize| {
+                let place = place::<D>(at);
+                // The last face along the own axis belongs to the domain.
+                (0..D).all(|a| {
+                    let c = first[a] + place[a];
+                    c >= 1 && c - 1 < blocks.cells()[a] + usize::from(a == axis)
+                })
+            };
+            let values = tile.values().iter().enumerate();
+            values.map(|(at, &open)| if is_inside(at) { open.into() } else { -1.0 }).collect()
+        });
+        let viscosity = match params.viscosity {
+            Viscosity::Uniform(_) => None,
+            Viscosity::Varying(field) => {
+                let mut tile = Tile::new(0.0);
+                tile.load(field, block);
+                Some(tile)
+            }
+        };
+        let scale = params.dt / (params.density * source.liquid.grid.dx.powi(2));
+        Some(Self { source, block, first, scale, open, corners, viscosity })
+    }
+
+    fn viscosity(&self, cell: usize) -> f64 {
+        match (&self.viscosity, self.source.params.viscosity) {
+            (Some(tile), _) => f64::from(tile.values()[cell]),
+            (None, Viscosity::Uniform(viscosity)) => viscosity,
+            (None, Viscosity::Varying(_)) => unreachable!("a field is loaded"),
+        }
+    }
+
+    /// The sum of the liquid fractions of those corners of a cell that are, along each of the given axes, at the given side.
+    fn wet(&self, cell: usize, sides: &[(usize, usize)]) -> f64 {
+        let corners = self.corners.values()[cell];
+        let chosen = (0..1usize << D).filter(|k| sides.iter().all(|&(axis, side)| k >> axis & 1 == side));
+        chosen.map(|k| f64::from(corners[k])).sum()
+    }
+
+    /// The number of diffusion of a control volume of which some cells hold some corners full of liquid, times its
+    /// liquid fraction. The viscosity is the harmonic mean over the liquid: two layers between which an edge lies
+    /// are then sheared by the same stress, and air counts for nothing, whatever the viscosity says there.
+    fn weight(&self, parts: &[(usize, f64)]) -> f64 {
+        let wet: f64 = parts.iter().map(|p| p.1).sum();
+        if wet == 0.0 {
+            return 0.0;
+        }
+        let fraction = wet / f64::from(1u32 << D);
+        let resistance: f64 =
+            parts.iter().filter(|p| p.1 > 0.0).map(|&(cell, wet)| wet / self.viscosity(cell)).sum();
+        self.scale * fraction * wet / resistance
+    }
+
+    /// Twice that of the cell, since a stretching rate dissipates twice its square.
+    fn cell_weight(&self, at: usize) -> f64 {
+        2.0 * self.weight(&[(at, self.wet(at, &[]))])
+    }
+
+    fn normal_weight(&self, axis: usize, at: usize, cells: &[f64]) -> f64 {
+        let upper = at + stride::<D>(axis);
+        let is_free = upper < tile_len::<D>() && self.open[axis][at] > 0.0 && self.open[axis][upper] > 0.0;
+        if is_free { cells[at] } else { 0.0 }
+    }
+
+    /// The weight at the edge below a cell along both axes; 0 if a wall takes part in it.
+    fn shear_weight(&self, a: usize, b: usize, at: usize) -> f64 {
+        if place::<D>(at).contains(&0) {
+            return 0.0;
+        }
+        let (below_a, below_b) = (at - stride::<D>(a), at - stride::<D>(b));
+        let faces = [(a, at), (a, below_b), (b, at), (b, below_a)];
+        if faces.iter().any(|&(axis, face)| self.open[axis][face] <= 0.0) {
+            return 0.0;
+        }
+        let cells = [(at, 0, 0), (below_a, 1, 0), (below_b, 0, 1), (below_a - stride::<D>(b), 1, 1)];
+        self.weight(&cells.map(|(cell, side_a, side_b)| (cell, self.wet(cell, &[(a, side_a), (b, side_b)]))))
+    }
+
+    /// What holds an open face, the mass in it, and its right-hand side.
+    fn face(&self, axis: usize, at: usize, local: usize, cells: &[f64]) -> [f64; 3] {
+        let below = at - stride::<D>(axis);
+        let parts = [(below, self.wet(below, &[(axis, 1)])), (at, self.wet(at, &[(axis, 0)]))];
+        let fraction = (parts[0].1 + parts[1].1) / f64::from(1u32 << D);
+        let mass = (fraction * self.open[axis][at]).max(LEAST_MASS);
+        let own: f64 = self.source.velocity.axes[axis].block(self.block)[local].into();
+        let (mut held, mut rhs) = (mass, mass * own);
+        let mut hold = |weight: f64, velocity: f64| {
+            held += weight;
+            rhs += weight * velocity;
+        };
+        for (cell, other) in [(below, below), (at, at + stride::<D>(axis))] {
+            if cells[cell] > 0.0 && self.open[axis][other] == 0.0 {
+                hold(cells[cell], self.solid_velocity(axis, other));
+            }
+        }
+        if self.source.params.walls == Slip::None {
+            let full = self.weight(&parts);
+            for other in (0..D).filter(|&other| other != axis) {
+                for side in 0..2 {
+                    self.friction(axis, at, other, side, |area, velocity| hold(area * full, velocity));
+                }
+            }
+        }
+        [held, mass, rhs]
+    }
+
+    /// Calls `hold` with the weight and the velocity of a wall that does not slip, below or above a face along another axis.
+    ///
+    /// A wall across a whole side of a face lies half a cell from its centre: the shear rate is the velocity relative to the
+    /// wall over that distance, in half of a control volume, so the weight is 2 = ½ / (½)². If the wall cuts the
+    /// face, it lies at the end of the open part.
+    fn friction(&self, axis: usize, at: usize, other: usize, side: usize, hold: impl FnOnce(f64, f64)) {
+        let edge = at + side * stride::<D>(other);
+        let crossing = [edge, edge - stride::<D>(axis)];
+        let closed =
+            |&face: &usize| if self.open[other][face] < 0.0 { 0.0 } else { 1.0 - self.open[other][face] };
+        let area = 0.5 * crossing.iter().map(closed).sum::<f64>();
+        if area > 0.0 {
+            let distance = (self.open[axis][at] - 0.5).clamp(LEAST_DISTANCE, 0.5);
+            let beyond = if side == 0 { at - stride::<D>(other) } else { at + stride::<D>(other) };
+            // The sides of the domain rest. A solid has the velocity that it would have at the face: liquid that moves along with a solid
+            // that turns is not sheared.
+            let velocity = if self.open[axis][beyond] < 0.0 { 0.0 } else { self.solid_velocity(axis, at) };
+            hold(area / distance, velocity);
+        }
+    }
+
+    fn solid_velocity(&self, axis: usize, face: usize) -> f64 {
+        let place = place::<D>(face);
+        let cell = std::array::from_fn(|a| self.first[a] + place[a] - 1);
+        self.source.liquid.solid_velocity.map_or(0.0, |velocity| velocity(axis, cell))
+    }
+}
