@@ -1,4 +1,4 @@
-//! Colours: sRGB, OKLab, and the map from speed to colour.
+//! Colours: sRGB, OKLab, the map from speed to colour, and the colours of bubbles.
 
 use crate::vec3::{Vec3, vec3};
 
@@ -25,6 +25,28 @@ pub(crate) fn speed_colour_linear(fraction: f32) -> Vec3 {
     let (sin, cos) = hue.to_radians().sin_cos();
     let lightness = SPEED_LIGHTNESS[0] + s * (SPEED_LIGHTNESS[1] - SPEED_LIGHTNESS[0]);
     oklab_to_linear(vec3(lightness, chroma * cos, chroma * sin)).max(Vec3::ZERO).min(Vec3::ONE)
+}
+
+/// The colour of a bubble, by its number from 1: always the same for a number, far apart for numbers that follow one
+/// another, and none of them like the liquid's blues.
+pub fn bubble_colour(id: u32) -> [u8; 3] {
+    to_srgb(bubble_colour_linear(id))
+}
+
+/// The hues of bubbles, in degrees: from a purple over red, yellow and green to a sea green.
+const BUBBLE_HUES: [f64; 2] = [-30.0, 170.0];
+
+/// As light as paper tinted with a marker, so that lines and liquid around stand out.
+const BUBBLE_LIGHTNESS_CHROMA: [f32; 2] = [0.83, 0.115];
+
+pub(crate) fn bubble_colour_linear(id: u32) -> Vec3 {
+    // Multiples of the golden ratio fill the circle evenly, however many there are.
+    const GOLDEN: f64 = 0.618_033_988_749_894_8;
+    let [from, to] = BUBBLE_HUES;
+    let hue = from + (to - from) * (f64::from(id) * GOLDEN).fract();
+    let (sin, cos) = hue.to_radians().sin_cos();
+    let [lightness, chroma] = BUBBLE_LIGHTNESS_CHROMA;
+    oklab_to_linear(vec3(lightness, chroma * cos as f32, chroma * sin as f32)).max(Vec3::ZERO).min(Vec3::ONE)
 }
 
 /// Linear light from OKLab (Ottosson 2020).
@@ -88,6 +110,18 @@ mod tests {
         assert_eq!(speed_colour(7.0), speed_colour(1.0));
         assert_eq!(speed_colour(-1.0), speed_colour(0.0));
         assert_eq!(speed_colour(f32::NAN), speed_colour(0.0));
+    }
+
+    #[test]
+    fn bubbles_that_follow_one_another_differ_and_none_is_blue() {
+        let apart = |a: [u8; 3], b: [u8; 3]| (0..3).map(|k| a[k].abs_diff(b[k])).max().unwrap_or(0);
+        for id in 1..500 {
+            let [r, g, b] = bubble_colour(id);
+            assert!(b < r.max(g), "{id} is blue: {:?}", [r, g, b]);
+            for other in [id + 1, id + 2] {
+                assert!(apart(bubble_colour(id), bubble_colour(other)) > 24, "{id} and {other}");
+            }
+        }
     }
 
     #[test]
