@@ -36,17 +36,18 @@ pub fn bubble_colour(id: u32) -> [u8; 3] {
 /// The hues of bubbles, in degrees: from a purple over red, yellow and green to a sea green.
 const BUBBLE_HUES: [f64; 2] = [-30.0, 170.0];
 
-/// As light as paper tinted with a marker, so that lines and liquid around stand out.
-const BUBBLE_LIGHTNESS_CHROMA: [f32; 2] = [0.83, 0.115];
+/// Light, as paper tinted with a marker, so that lines and liquid around stand out.
+const BUBBLE_LIGHTNESS: [f64; 2] = [0.75, 0.89];
+const BUBBLE_CHROMA: f64 = 0.115;
 
 pub(crate) fn bubble_colour_linear(id: u32) -> Vec3 {
-    // Multiples of the golden ratio fill the circle evenly, however many there are.
-    const GOLDEN: f64 = 0.618_033_988_749_894_8;
-    let [from, to] = BUBBLE_HUES;
-    let hue = from + (to - from) * (f64::from(id) * GOLDEN).fract();
+    // Multiples of the golden ratio are evenly spread over the hues, however many there are.
+    const STEP: [f64; 2] = [0.618_033_988_749_894_8, std::f64::consts::SQRT_2];
+    let [hue, lightness] = [(BUBBLE_HUES, STEP[0]), (BUBBLE_LIGHTNESS, STEP[1])]
+        .map(|([from, to], step)| from + (to - from) * (f64::from(id) * step).fract());
     let (sin, cos) = hue.to_radians().sin_cos();
-    let [lightness, chroma] = BUBBLE_LIGHTNESS_CHROMA;
-    oklab_to_linear(vec3(lightness, chroma * cos as f32, chroma * sin as f32)).max(Vec3::ZERO).min(Vec3::ONE)
+    let lab = [lightness, BUBBLE_CHROMA * cos, BUBBLE_CHROMA * sin].map(|x| x as f32);
+    oklab_to_linear(Vec3::from_array(lab)).max(Vec3::ZERO).min(Vec3::ONE)
 }
 
 /// Linear light from OKLab (Ottosson 2020).
