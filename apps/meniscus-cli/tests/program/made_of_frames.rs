@@ -101,7 +101,7 @@ fn particles_are_exported_where_frames_keep_them() {
     assert_eq!(sandbox.names("out/export"), ["dam.0002.particles.ply"]);
     let bytes = fs::read(sandbox.path("out/export/dam.0002.particles.ply")).expect("particles");
     let header = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]).into_owned();
-    let particles = crate::common::stats(&sandbox.path("out")).last().expect("a line")["particles"].clone();
+    let particles = stats(&sandbox.path("out")).last().expect("a line")["particles"].clone();
     assert!(header.contains(&format!("element vertex {particles}\n")), "{header}");
 
     sandbox.ends(2, &["export", "out", "--format", "obj", "--particles"]).says(&["--format ply"]);
