@@ -56,7 +56,7 @@ enum Command {
     Check(CheckArgs),
     /// Draw the frames of a run: PNG pictures, a GIF and, with ffmpeg, an MP4.
     Render(RenderArgs),
-    /// Write the liquid's surface, or its particles, for other programs.
+    /// Write the liquid's surface, its particles or its bubbles for other programs.
     Export(ExportArgs),
     /// Timings as JSON.
     Bench(BenchArgs),
@@ -166,10 +166,12 @@ pub struct ExportArgs {
 /// A format to export to.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ExportFormat {
-    /// Surfaces with normals and velocities, particles.
+    /// Surfaces with normals, velocities and the bubble that each vertex borders; particles.
     Ply,
-    /// Surfaces with normals.
+    /// Surfaces with normals, in a group for each bubble.
     Obj,
+    /// One table of the bubbles of all frames: volume, pressure, place, velocity, area and age, in SI units.
+    Csv,
 }
 
 /// The size of a picture in pixels.

@@ -3,7 +3,7 @@
 //! - Meshes from elsewhere: [`read_mesh`] reads OBJ, PLY and STL files.
 //! - Our own files, compressed and checked: frames ([`write_frame`], [`read_frame`]) and checkpoints
 //!   ([`write_checkpoint`], [`read_checkpoint`]).
-//! - Exchange: surfaces and particles as PLY and OBJ ([`export`]).
+//! - Exchange: surfaces and particles as PLY and OBJ, bubbles as CSV ([`export`]).
 //! - Logs: [`JsonLines`].
 //!
 //! Files that we write appear whole or not at all ([`write_atomically`]); bad ones give an error that says
@@ -21,6 +21,9 @@ pub mod stl;
 
 pub use container::{CacheError, WriteError, read_checkpoint, write_atomically, write_checkpoint};
 pub use error::{Location, ParseError, ReadMeshError};
-pub use frame::{Frame, FrameParticles, frame_dimension, read_frame, verify_frame, write_frame};
+pub use frame::{
+    Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR, OPEN_AIR, frame_dimension, read_frame,
+    verify_frame, write_frame,
+};
 pub use json_lines::JsonLines;
 pub use mesh::read_mesh;

@@ -46,6 +46,7 @@ fn draw(folder: &Path, sample: &Sample) -> Result<(), Box<dyn std::error::Error>
         level_set: &level_set,
         velocity: &velocity,
         solids: &sample.solids,
+        air: None,
         open: [[false; 2]; 3],
     };
     let start = Instant::now();
@@ -75,7 +76,14 @@ fn draw_plane(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
             if axis == 0 { 0.05 * y - 0.01 * x } else { 0.01 * y - 0.03 * x }
         });
         let open = [[false; 2], [false, true]];
-        let view = View { grid: &grid, level_set: &level_set, velocity: &velocity, solids: &solids, open };
+        let view = View {
+            grid: &grid,
+            level_set: &level_set,
+            velocity: &velocity,
+            solids: &solids,
+            air: None,
+            open,
+        };
         render_2d(&view, style)
     };
     let liquid = LiquidColour::Speed { max_speed: 2.5 };

@@ -1,4 +1,4 @@
-//! Colours: sRGB, OKLab, and the map from speed to colour.
+//! Colours: sRGB, OKLab, the map from speed to colour, and the colours of bubbles.
 
 use crate::vec3::{Vec3, vec3};
 
@@ -25,6 +25,29 @@ pub(crate) fn speed_colour_linear(fraction: f32) -> Vec3 {
     let (sin, cos) = hue.to_radians().sin_cos();
     let lightness = SPEED_LIGHTNESS[0] + s * (SPEED_LIGHTNESS[1] - SPEED_LIGHTNESS[0]);
     oklab_to_linear(vec3(lightness, chroma * cos, chroma * sin)).max(Vec3::ZERO).min(Vec3::ONE)
+}
+
+/// The colour of a bubble, by its number from 1: always the same for a number, far apart for numbers that follow one
+/// another, and none of them like the liquid's blues.
+pub fn bubble_colour(id: u32) -> [u8; 3] {
+    to_srgb(bubble_colour_linear(id))
+}
+
+/// The hues of bubbles, in degrees: from a purple over red, yellow and green to a sea green.
+const BUBBLE_HUES: [f64; 2] = [-30.0, 170.0];
+
+/// Light, as paper tinted with a marker, so that lines and liquid around stand out.
+const BUBBLE_LIGHTNESS: [f64; 2] = [0.75, 0.89];
+const BUBBLE_CHROMA: f64 = 0.115;
+
+pub(crate) fn bubble_colour_linear(id: u32) -> Vec3 {
+    // Multiples of the golden ratio are evenly spread over the hues, however many there are.
+    const STEP: [f64; 2] = [0.618_033_988_749_894_8, std::f64::consts::SQRT_2];
+    let [hue, lightness] = [(BUBBLE_HUES, STEP[0]), (BUBBLE_LIGHTNESS, STEP[1])]
+        .map(|([from, to], step)| from + (to - from) * (f64::from(id) * step).fract());
+    let (sin, cos) = hue.to_radians().sin_cos();
+    let lab = [lightness, BUBBLE_CHROMA * cos, BUBBLE_CHROMA * sin].map(|x| x as f32);
+    oklab_to_linear(Vec3::from_array(lab)).max(Vec3::ZERO).min(Vec3::ONE)
 }
 
 /// Linear light from OKLab (Ottosson 2020).
@@ -88,6 +111,18 @@ mod tests {
         assert_eq!(speed_colour(7.0), speed_colour(1.0));
         assert_eq!(speed_colour(-1.0), speed_colour(0.0));
         assert_eq!(speed_colour(f32::NAN), speed_colour(0.0));
+    }
+
+    #[test]
+    fn bubbles_that_follow_one_another_differ_and_none_is_blue() {
+        let apart = |a: [u8; 3], b: [u8; 3]| (0..3).map(|k| a[k].abs_diff(b[k])).max().unwrap_or(0);
+        for id in 1..500 {
+            let [r, g, b] = bubble_colour(id);
+            assert!(b < r.max(g), "{id} is blue: {:?}", [r, g, b]);
+            for other in [id + 1, id + 2] {
+                assert!(apart(bubble_colour(id), bubble_colour(other)) > 24, "{id} and {other}");
+            }
+        }
     }
 
     #[test]

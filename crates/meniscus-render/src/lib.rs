@@ -1,6 +1,7 @@
 //! Pictures of a liquid without a GPU or a display.
 //!
-//! [`render_2d`] draws a plane liquid as a diagram: coloured by speed, with a crisp surface line.
+//! [`render_2d`] draws a plane liquid as a diagram: coloured by speed, with a crisp surface line, each bubble in a colour
+//! of its own.
 //! [`render_3d`] traces rays through water: reflection, refraction, absorption, caustics on a tiled floor.
 //! Pictures are written by [`write_png`], or as a moving picture by [`GifWriter`].
 //!
@@ -15,7 +16,8 @@
 //! let blocks = Arc::new(Blocks::all(grid.cells));
 //! let level_set = Field::from_fn(blocks.clone(), 3.0, |cell| cell[1] as f32 + 0.5 - 4.0);
 //! let velocity = FaceField::new(blocks, 0.0);
-//! let view = View { grid: &grid, level_set: &level_set, velocity: &velocity, solids: &[], open: [[false; 2]; 3] };
+//! let (solids, air, open) = (&[], None, [[false; 2]; 3]);
+//! let view = View { grid: &grid, level_set: &level_set, velocity: &velocity, solids, air, open };
 //! let picture = render_3d(&view, &Style3 { width: 64, height: 36, ..Style3::default() });
 //! assert_eq!(picture.rgb.len(), 64 * 36 * 3);
 //! ```
@@ -29,9 +31,9 @@ mod spline;
 mod vec3;
 mod view;
 
-pub use colour::speed_colour;
+pub use colour::{bubble_colour, speed_colour};
 pub use gif::GifWriter;
 pub use picture::{Picture, PictureError, encode_png, write_png};
 pub use plane::{LiquidColour, Style2, render_2d};
 pub use space::{Camera, SolidLook, Style3, render_3d};
-pub use view::View;
+pub use view::{NO_AIR, View};

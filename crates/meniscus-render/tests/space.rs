@@ -27,7 +27,7 @@ fn draw(level_set: impl Fn([f32; 3]) -> f32 + Sync, solids: &[Shape<3>], style: 
 fn draw_field(level_set: &Field<f32, 3>, solids: &[Shape<3>], style: &Style3) -> Picture {
     let velocity = FaceField::new(level_set.blocks().clone(), 0.0);
     let open = [[false; 2]; 3];
-    render_3d(&View { grid: &GRID, level_set, velocity: &velocity, solids, open }, style)
+    render_3d(&View { grid: &GRID, level_set, velocity: &velocity, solids, air: None, open }, style)
 }
 
 fn ball([x, y, z]: [f32; 3]) -> f32 {
@@ -176,4 +176,28 @@ fn a_film_of_water_darkens_what_it_wets() {
     };
     let (dry, wet) = (top(4.0), top(12.4));
     assert!((0..3).all(|c| wet[c] < dry[c] - 4) && wet[2] < dry[2] - 15, "{wet:?} for {dry:?}");
+}
+
+#[test]
+fn a_bubble_shows_as_a_bright_body_in_the_water() {
+    let still = draw(|[_, y, _]| y - 20.0, &[], &style());
+    let bubbly = draw(|p| (p[1] - 20.0).max(-ball(p) - 2.0), &[], &style());
+    let light =
+        |picture: &Picture, x: usize, y: usize| -> u32 { picture.pixel(x, y).map(u32::from).iter().sum() };
+    let (mut changed, mut brighter, mut dark) = (0, 0, 0);
+    for y in 0..100 {
+        for x in 0..120 {
+            if difference(still.pixel(x, y), bubbly.pixel(x, y)) > 30 {
+                changed += 1;
+                brighter += i32::from(light(&bubbly, x, y) > light(&still, x, y) + 60);
+                dark += i32::from(light(&bubbly, x, y) < 60);
+            }
+        }
+    }
+    // Five cells in radius, half a metre behind the front wall; most of it mirrors the bright walls of the studio.
+    let radius = rows(5.0 / 24.0, 4.5);
+    let area = std::f64::consts::PI * radius * radius;
+    assert!(f64::from(changed) > 0.6 * area && f64::from(changed) < 1.4 * area, "{changed} for {area}");
+    assert!(2 * brighter > changed, "{brighter} of {changed} are brighter");
+    assert_eq!(dark, 0, "rays were given up");
 }

@@ -219,6 +219,9 @@ pub(crate) fn draw_3d(
     render_3d(&view(frame, setup, &solids), &style)
 }
 
+/// Frames and pictures mean the same by it.
+const _: () = assert!(meniscus_io::NO_AIR == meniscus_render::NO_AIR);
+
 fn look(glass: Option<bool>) -> SolidLook {
     match glass {
         None => SolidLook::Auto,
@@ -237,6 +240,7 @@ fn view<'a, const D: usize>(
         level_set: &frame.level_set,
         velocity: &frame.velocity,
         solids,
+        air: frame.air.as_ref().map(|air| &air.bubble_of),
         open: setup.open,
     }
 }

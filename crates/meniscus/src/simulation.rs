@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use meniscus_core::grid::Grid;
+use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
-use meniscus_io::{Frame, FrameParticles};
+use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Solid, Source, State, StepError, StepInfo, Surroundings, Transfer,
-    Workspace, max_time_step, probe, solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Slip, Solid, Source, State, StepError, StepInfo, Surroundings, Tracked,
+    Transfer, Workspace, max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{ProbeKind, Scene, Setup};
 use serde::{Deserialize, Serialize};
@@ -331,8 +331,27 @@ impl<const D: usize> Simulation<D> {
             velocity: self.state.velocity.clone(),
             particles: self.setup.output.particles.then(kept),
             solids: self.poses(),
+            air: self.state.tracked.as_ref().map(|tracked| frame_air(tracked, &self.state)),
         }
     }
+}
+
+/// The bubbles of a moment. Air that no liquid touches counts as open: nothing holds it.
+fn frame_air<const D: usize>(tracked: &Tracked<D>, state: &State<D>) -> FrameAir<D> {
+    let id = |region: usize| match &tracked.regions[region] {
+        region if region.is_bubble() => region.id,
+        _ => meniscus_io::OPEN_AIR,
+    };
+    let of_cell = |cell: [usize; D]| tracked.region_at(cell.map(|c| c as i64)).map_or(NO_AIR, id);
+    FrameAir {
+        bubbles: state.bubbles().map(|bubble| frame_bubble(bubble, state.time)).collect(),
+        bubble_of: Field::from_fn(state.level_set.blocks().clone(), NO_AIR, of_cell),
+    }
+}
+
+fn frame_bubble<const D: usize>(bubble: &Bubble<D>, time: f64) -> FrameBubble<D> {
+    let Bubble { id, volume, rest_volume, pressure, centroid, velocity, area, .. } = *bubble;
+    FrameBubble { id, volume, rest_volume, pressure, centroid, velocity, area, age: time - bubble.born }
 }
 
 /// The solids of a scene, moved.

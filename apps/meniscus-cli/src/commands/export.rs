@@ -5,11 +5,12 @@ use meniscus::{ExportOptions, Folder, Format};
 use super::{export_failure, progress_bar};
 use crate::cli::{ExportArgs, ExportFormat, Failure, print_line};
 
-/// Writes the surface or the particles of a run.
+/// Writes the surface, the particles or the bubbles of a run.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let format = match args.format {
         ExportFormat::Ply => Format::Ply,
         ExportFormat::Obj => Format::Obj,
+        ExportFormat::Csv => Format::Csv,
     };
     let options = ExportOptions { format, particles: args.particles, frame: args.frame };
     let bar = progress_bar("exporting");

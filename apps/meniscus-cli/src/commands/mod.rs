@@ -70,7 +70,9 @@ fn export_failure(error: ExportError) -> Failure {
     match error {
         ExportError::Frames(error) => pictures_failure(error),
         ExportError::Folder(error) => folder_failure(error),
-        ExportError::ParticlesNeedPly | ExportError::NoParticles => Failure::bad_input(error),
+        ExportError::ParticlesNeedPly | ExportError::NoParticles | ExportError::NoBubbles => {
+            Failure::bad_input(error)
+        }
         _ => Failure::failed(error),
     }
 }

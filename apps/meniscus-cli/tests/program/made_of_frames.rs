@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{DAM_3D, Sandbox};
+use crate::common::{DAM_3D, Sandbox, stats};
+use serde_json::Value;
 
 /// The size of a PNG picture, all of whose parts must be whole.
 fn png_size(path: &Path) -> [u32; 2] {
@@ -100,7 +101,7 @@ fn particles_are_exported_where_frames_keep_them() {
     assert_eq!(sandbox.names("out/export"), ["dam.0002.particles.ply"]);
     let bytes = fs::read(sandbox.path("out/export/dam.0002.particles.ply")).expect("particles");
     let header = String::from_utf8_lossy(&bytes[..bytes.len().min(400)]).into_owned();
-    let particles = crate::common::stats(&sandbox.path("out")).last().expect("a line")["particles"].clone();
+    let particles = stats(&sandbox.path("out")).last().expect("a line")["particles"].clone();
     assert!(header.contains(&format!("element vertex {particles}\n")), "{header}");
 
     sandbox.ends(2, &["export", "out", "--format", "obj", "--particles"]).says(&["--format ply"]);
@@ -109,4 +110,104 @@ fn particles_are_exported_where_frames_keep_them() {
     sandbox.ends(0, &["run", "dam.toml", "-o", "bare", "--frames", "1", "--set", "output.particles=false"]);
     sandbox.ends(2, &["export", "bare", "--format", "ply", "--particles"]).says(&["output.particles=true"]);
     sandbox.ends(0, &["export", "bare", "--format", "ply"]);
+}
+
+/// Two bubbles in water under open air, in 32 x 24 cells.
+const BUBBLES: &str = r#"
+[domain]
+size = [1.0, 0.75]
+cells = 32
+open = ["+y"]
+[time]
+frames = 3
+fps = 48.0
+[air]
+model = "bubbles"
+[[liquid]]
+shape = { difference = [
+    { box = { from = [0.0, 0.0], to = [1.0, 0.6] } },
+    { sphere = { centre = [0.25, 0.2], radius = 0.12 } },
+    { sphere = { centre = [0.7, 0.25], radius = 0.15 } },
+] }
+"#;
+
+/// The lines of a table, with the names of its columns.
+fn table(path: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
+    let text = fs::read_to_string(path).expect("a table");
+    let mut lines = text.lines();
+    let names = lines.next().expect("a head").split(',').map(String::from).collect();
+    let numbers = |line: &str| line.split(',').map(|word| word.parse().expect("a number")).collect();
+    (names, lines.map(numbers).collect())
+}
+
+/// A bubble of `stats.jsonl` as a line of a table.
+fn line_of(substep: &Value, bubble: &Value) -> Vec<f64> {
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let vector = |name: &str| bubble[name].as_array().expect("a vector").iter().map(number);
+    let one = |name: &str| number(&bubble[name]);
+    let mut line = vec![number(&substep["frame"]), number(&substep["time"])];
+    line.extend(["id", "volume", "rest_volume", "pressure"].map(one));
+    line.extend(vector("centroid").chain(vector("velocity")));
+    line.extend(["area", "age"].map(one));
+    line
+}
+
+#[test]
+fn bubbles_are_exported_as_a_table_that_agrees_with_the_statistics() {
+    let sandbox = Sandbox::new();
+    sandbox.write("two.toml", BUBBLES);
+    sandbox.ends(0, &["run", "two.toml", "-o", "out"]);
+    let ended = sandbox.ends(0, &["export", "out", "--format", "csv"]);
+    assert!(
+        ended.stdout.contains("out/export/two.bubbles.csv") && ended.stderr.is_empty(),
+        "{}",
+        ended.stdout
+    );
+    let (names, lines) = table(&sandbox.path("out/export/two.bubbles.csv"));
+    assert_eq!(names.join(","), "frame,time,id,volume,rest_volume,pressure,x,y,vx,vy,area,age");
+    assert_eq!(lines.iter().filter(|line| line[0] == 0.0).count(), 2, "the start is a frame too");
+
+    let substeps = stats(&sandbox.path("out"));
+    for frame in 1..=3 {
+        let last = substeps.iter().rfind(|substep| substep["frame"] == frame).expect("a substep");
+        let bubbles = last["bubbles"].as_array().expect("bubbles");
+        let found: Vec<&Vec<f64>> = lines.iter().filter(|line| line[0] == f64::from(frame)).collect();
+        assert!(!bubbles.is_empty() && bubbles.len() == found.len());
+        for (bubble, found) in bubbles.iter().zip(found) {
+            for (a, b) in line_of(last, bubble).iter().zip(found) {
+                // The reader of JSON may round in the last place.
+                assert!((a - b).abs() <= 1e-15 * a.abs(), "{bubble} and {found:?}");
+            }
+        }
+    }
+
+    sandbox.ends(0, &["export", "out", "--format", "csv", "--frame", "2"]);
+    let (_, one) = table(&sandbox.path("out/export/two.0002.bubbles.csv"));
+    let expected: Vec<&Vec<f64>> = lines.iter().filter(|line| line[0] == 2.0).collect();
+    assert_eq!(one.iter().collect::<Vec<_>>(), expected);
+
+    // Surfaces know the bubbles, and pictures show them.
+    sandbox.ends(0, &["export", "out", "--format", "obj", "--frame", "1"]);
+    let outline = fs::read_to_string(sandbox.path("out/export/two.0001.obj")).expect("an outline");
+    assert!(outline.contains("g bubble_1\n") && outline.contains("g bubble_2\n"));
+    sandbox.ends(0, &["render", "out", "--frame", "1", "--size", "97x65"]);
+
+    sandbox.ends(2, &["export", "out", "--format", "csv", "--frame", "9"]).says(&["no frame 9", "0 to 3"]);
+    sandbox.ends(2, &["export", "out", "--format", "csv", "--particles"]).says(&["--format ply"]);
+    sandbox.flip_byte("out/frames/two.0002.frame");
+    sandbox.ends(2, &["export", "out", "--format", "csv"]).says(&["two.0002.frame", "is damaged"]);
+}
+
+#[test]
+fn a_run_without_bubbles_has_no_table_and_says_why() {
+    let sandbox = Sandbox::new();
+    sandbox.ends(0, &["run", "dam.toml", "-o", "void", "--frames", "1"]);
+    let ended = sandbox.ends(2, &["export", "void", "--format", "csv"]);
+    ended.says(&["no bubbles", "air.model = \"void\"", "--set air.model=bubbles"]);
+    // The fix works; a table without bubbles has its head only.
+    let set = ["--set", "air.model=bubbles", "--set", "domain.open=[\"+y\"]"];
+    sandbox.ends(0, &[&["run", "dam.toml", "-o", "open", "--frames", "1"], &set[..]].concat());
+    sandbox.ends(0, &["export", "open", "--format", "csv"]);
+    let (names, lines) = table(&sandbox.path("open/export/dam.bubbles.csv"));
+    assert!(names.len() == 12 && lines.is_empty(), "{lines:?}");
 }

@@ -1,4 +1,4 @@
-//! Surfaces and particles in formats that other programs read.
+//! Surfaces, particles and bubbles in formats that other programs read.
 //!
 //! [`frame_surface`] makes the surface of a frame (in the plane [`frame_contour`] its outline), in metres and
 //! with velocities; [`write_surface_ply`], [`write_surface_obj`] and [`write_particles_ply`] write files, which
@@ -6,11 +6,19 @@
 //!
 //! PLY files are binary and carry velocities as the vertex properties `vx`, `vy`, `vz`. OBJ has no place for
 //! them, so OBJ files carry none.
+//!
+//! Where air keeps its volume, surfaces know which bubble they border: PLY files have it as the vertex property
+//! `bubble` (0 is the open air, [`WALL`] where the liquid ends at a solid), OBJ files as the groups `open_air`,
+//! `bubble_1` and so on, and `wall`. [`BubbleTable`] writes the bubbles themselves.
 
+mod bubbles;
+mod csv;
 mod obj;
 mod ply;
 mod surface;
 
+pub use bubbles::WALL;
+pub use csv::BubbleTable;
 pub use obj::write_surface_obj;
 pub use ply::{write_particles_ply, write_surface_ply};
 pub use surface::{Elements, SurfaceExport, frame_contour, frame_surface, without_solids};

@@ -9,10 +9,11 @@ use super::{Elements, SurfaceExport};
 use crate::container::write_atomically;
 use crate::{FrameParticles, WriteError};
 
-/// Writes a surface with normals and velocities, the vertex properties `nx` to `nz` and `vx` to `vz`.
+/// Writes a surface with normals and velocities, the vertex properties `nx` to `nz` and `vx` to `vz`, and where
+/// bubbles are known with the integer `bubble`.
 /// Triangles are the list `vertex_indices` of the element `face`; edges are `vertex1` and `vertex2` of `edge`.
 pub fn write_surface_ply(path: impl AsRef<Path>, surface: &SurfaceExport) -> Result<(), WriteError> {
-    let SurfaceExport { position, normal, velocity, elements } = surface;
+    let SurfaceExport { position, normal, velocity, bubble, elements } = surface;
     let element = match elements {
         Elements::Triangles(triangles) => {
             format!("element face {}\nproperty list uchar uint vertex_indices\n", triangles.len())
@@ -21,9 +22,14 @@ pub fn write_surface_ply(path: impl AsRef<Path>, surface: &SurfaceExport) -> Res
             format!("element edge {}\nproperty uint vertex1\nproperty uint vertex2\n", edges.len())
         }
     };
-    let mut bytes = header(position.len(), &["x", "y", "z", "nx", "ny", "nz", "vx", "vy", "vz"], &element);
-    for ((x, n), v) in position.iter().zip(normal).zip(velocity) {
+    let identity = if bubble.is_some() { "property int bubble\n" } else { "" };
+    let more = format!("{identity}{element}");
+    let mut bytes = header(position.len(), &["x", "y", "z", "nx", "ny", "nz", "vx", "vy", "vz"], &more);
+    for (k, ((x, n), v)) in position.iter().zip(normal).zip(velocity).enumerate() {
         bytes.extend_from_slice(bytemuck::bytes_of(&[*x, *n, *v]));
+        if let Some(bubble) = bubble {
+            bytes.extend_from_slice(&bubble[k].to_le_bytes());
+        }
     }
     match elements {
         Elements::Triangles(triangles) => {
@@ -50,11 +56,12 @@ pub fn write_particles_ply<const D: usize>(
     write_atomically(path, &bytes)
 }
 
-fn header(vertices: usize, properties: &[&str], elements: &str) -> Vec<u8> {
+/// The head of a file; `more` follows the properties of the vertices.
+fn header(vertices: usize, properties: &[&str], more: &str) -> Vec<u8> {
     let properties: String = properties.iter().map(|name| format!("property float {name}\n")).collect();
     format!(
         "ply\nformat binary_little_endian 1.0\ncomment Meniscus, metres and seconds\nelement vertex {vertices}\n\
-         {properties}{elements}end_header\n"
+         {properties}{more}end_header\n"
     )
     .into_bytes()
 }

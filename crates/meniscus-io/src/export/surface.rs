@@ -6,6 +6,7 @@ use meniscus_core::level_set::{contour, surface_mesh};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
+use super::bubbles::bordering;
 use crate::Frame;
 use crate::frame::BAND;
 
@@ -18,6 +19,9 @@ pub struct SurfaceExport {
     pub normal: Vec<[f32; 3]>,
     /// Velocities of the liquid, in metres a second.
     pub velocity: Vec<[f32; 3]>,
+    /// The identities of the bubbles that the vertices border, where bubbles are known: 0 is the open air, and
+    /// [`WALL`](super::WALL) is none.
+    pub bubble: Option<Vec<i32>>,
     /// What the vertices are joined to.
     pub elements: Elements,
 }
@@ -42,7 +46,9 @@ pub enum Elements {
 /// ```
 pub fn frame_surface(frame: &Frame<3>, solids: &[Shape<3>]) -> SurfaceExport {
     let mesh = surface_mesh(&without_solids(frame, solids));
+    let bubble = frame.air.as_ref().map(|air| bordering(&air.bubble_of, &mesh.position, &mesh.normal));
     SurfaceExport {
+        bubble,
         position: mesh.position.par_iter().map(|&x| metres(&frame.grid, x)).collect(),
         velocity: mesh.position.par_iter().map(|&x| interpolate_faces(&frame.velocity, x)).collect(),
         normal: mesh.normal,
@@ -65,9 +71,10 @@ pub fn frame_contour(frame: &Frame<2>, solids: &[Shape<2>]) -> SurfaceExport {
             edges.push([first + k as u32, first + ((k + 1) % count) as u32]);
         }
     }
+    let bubble = frame.air.as_ref().map(|air| bordering(&air.bubble_of, &position, &normal));
     let velocity = position.par_iter().map(|&x| in_space(interpolate_faces(&frame.velocity, x))).collect();
     let position = position.par_iter().map(|&x| metres(&frame.grid, x)).collect();
-    SurfaceExport { position, normal, velocity, elements: Elements::Edges(edges) }
+    SurfaceExport { position, normal, velocity, bubble, elements: Elements::Edges(edges) }
 }
 
 /// The level set of a frame with the solids cut away, in cells: `max(phi, -solid)`.

@@ -2,8 +2,10 @@
 //!
 //! The level set has 16 bits a cell, velocities 11 bits relative to the fastest in their block, particle
 //! positions 16 bits a coordinate within their block. Neighbouring values are subtracted, and the
-//! bytes of equal significance put next to each other, before zstd compresses them.
+//! bytes of equal significance put next to each other, before zstd compresses them. Which bubble the air of a cell
+//! belongs to is stored as runs.
 
+mod air;
 mod level_set;
 mod particles;
 mod planes;
@@ -21,6 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::container::{self, Kind};
 use crate::{CacheError, WriteError};
+use air::PackedAir;
+pub use air::{FrameAir, FrameBubble, NO_AIR, OPEN_AIR};
 pub(crate) use level_set::BAND;
 use level_set::{PackedLevelSet, near_liquid};
 use particles::PackedParticles;
@@ -45,6 +49,8 @@ pub struct Frame<const D: usize> {
     pub particles: Option<FrameParticles<D>>,
     /// The pose of each solid of the scene.
     pub solids: Vec<RigidTransform<D>>,
+    /// The bubbles, where air keeps its volume.
+    pub air: Option<FrameAir<D>>,
 }
 
 /// The particles of a frame; they are smallest when sorted by block and cell.
@@ -60,10 +66,10 @@ pub struct FrameParticles<const D: usize> {
 ///
 /// What comes back is off by at most 1e-4 cells in the level set (3 and -3 beyond the band), whose signs are
 /// exact, by 5e-4 of the largest velocity component in the same block, and by 1.3e-4 cells in the position
-/// of a particle, which stays in its cell. What is no number becomes air or zero.
+/// of a particle, which stays in its cell. What is no number becomes air or zero. Bubbles are exact.
 ///
 /// # Panics
-/// If the level set, the velocities and the grid differ in their blocks, or not every particle has a velocity.
+/// If the level set, the velocities, the air and the grid differ in their blocks, or not every particle has a velocity.
 pub fn write_frame<const D: usize>(path: impl AsRef<Path>, frame: &Frame<D>) -> Result<u64, WriteError> {
     container::write(path.as_ref(), kind::<D>(), &Packed::new(frame))
 }
@@ -108,6 +114,7 @@ struct Packed<const D: usize> {
     velocity: PackedVelocity,
     particles: Option<PackedParticles<D>>,
     solids: Vec<RigidTransform<D>>,
+    air: Option<PackedAir<D>>,
 }
 
 impl<const D: usize> Packed<D> {
@@ -126,6 +133,7 @@ impl<const D: usize> Packed<D> {
             velocity,
             particles: frame.particles.as_ref().map(PackedParticles::new),
             solids: frame.solids.clone(),
+            air: frame.air.as_ref().map(|air| PackedAir::new(air, &frame.level_set)),
         }
     }
 
@@ -135,7 +143,8 @@ impl<const D: usize> Packed<D> {
         }
         let blocks = Arc::new(self.blocks);
         let level_set = self.level_set.unpack(blocks.clone())?;
-        let velocity = self.velocity.unpack(blocks, &near_liquid(&level_set))?;
+        let velocity = self.velocity.unpack(blocks.clone(), &near_liquid(&level_set))?;
+        let air = self.air.map(|air| air.unpack(blocks, &level_set)).transpose()?;
         Ok(Frame {
             frame: self.frame,
             time: self.time,
@@ -144,6 +153,7 @@ impl<const D: usize> Packed<D> {
             velocity,
             particles: self.particles.map(|particles| particles.unpack()).transpose()?,
             solids: self.solids,
+            air,
         })
     }
 }

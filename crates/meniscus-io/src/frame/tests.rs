@@ -25,7 +25,33 @@ fn frame<const D: usize>(cells: [usize; D], mask: u64, height: f32, particles: V
         }),
         particles: (!particles.is_empty()).then_some(FrameParticles { position: particles, velocity }),
         solids: vec![RigidTransform { rotation: Rotation::identity(), translation: [0.25; D] }; 2],
+        air: None,
     }
+}
+
+/// A frame with two bubbles, parted by a wall at x = 9, in open air that begins at x = 21.
+fn with_bubbles<const D: usize>(mut frame: Frame<D>) -> Frame<D> {
+    let bubble = |id: u32| FrameBubble {
+        id,
+        volume: 0.1 + f64::from(id),
+        rest_volume: 1.0 / 3.0,
+        pressure: -1e3 / f64::from(id),
+        centroid: [0.7; D],
+        velocity: [-0.1; D],
+        area: 2.0,
+        age: 0.3,
+    };
+    let mut bubble_of = Field::from_fn(frame.level_set.blocks().clone(), NO_AIR, |c| match c[0] {
+        0..9 => 300,
+        9 => NO_AIR,
+        10..21 => 4,
+        _ => OPEN_AIR,
+    });
+    for (id, &phi) in bubble_of.values_mut().iter_mut().zip(frame.level_set.values()) {
+        *id = if phi < 0.0 { NO_AIR } else { *id };
+    }
+    frame.air = Some(FrameAir { bubbles: vec![bubble(4), bubble(300)], bubble_of });
+    frame
 }
 
 fn file(folder: &tempfile::TempDir, name: &str) -> PathBuf {
@@ -60,6 +86,7 @@ fn check_round_trip<const D: usize>(frame: &Frame<D>) {
         }
     }
     assert_eq!(back.particles.is_some(), frame.particles.is_some());
+    assert!(back.air == frame.air, "bubbles are exact");
 
     // What was read is written as the same bytes.
     write_frame(&again, &back).unwrap();
@@ -78,6 +105,8 @@ proptest! {
         two in prop::collection::vec(prop::array::uniform2(0.0f32..30.0), 0..30),
         three in prop::collection::vec(prop::array::uniform3(0.0f32..16.0), 0..30),
     ) {
+        check_round_trip(&with_bubbles(frame([30, 33], mask, height, two.clone())));
+        check_round_trip(&with_bubbles(frame([16, 17, 23], mask, height, three.clone())));
         check_round_trip(&frame([30, 33], mask, height, two));
         check_round_trip(&frame([16, 17, 23], mask, height, three));
     }
@@ -109,17 +138,43 @@ fn deep_liquid_and_far_air_cost_a_few_bytes() {
         velocity: FaceField::new(blocks.clone(), 0.0),
         particles: None,
         solids: Vec::new(),
+        air: None,
     };
     let bytes = write_frame(file(&folder, "tank.frame"), &tank).unwrap();
     assert!(bytes < 5 * blocks.len() as u64, "{bytes} bytes for {} blocks", blocks.len());
     assert_eq!(blocks.slots(), blocks.len() * block_len::<3>());
+
+    // A bubble in the water and the air above it: two runs for each block on the way, and a list of one.
+    let mut bubbly = tank;
+    let ball = |c: [usize; 3]| {
+        let squared: f32 = c.map(|c| (c as f32 - 40.0).powi(2)).iter().sum();
+        squared.sqrt() - 12.0
+    };
+    bubbly.level_set = Field::from_fn(blocks.clone(), 3.0, |c| (c[1] as f32 - 63.3).max(-ball(c)));
+    let plain = write_frame(file(&folder, "void.frame"), &bubbly).unwrap();
+    let bubble_of = Field::from_fn(blocks.clone(), NO_AIR, |c| if ball(c) < 1.0 { 1 } else { OPEN_AIR });
+    let bubble = FrameBubble {
+        id: 1,
+        volume: 1.0,
+        rest_volume: 1.0,
+        pressure: 0.0,
+        centroid: [0.4; 3],
+        velocity: [0.0; 3],
+        area: 1.0,
+        age: 0.0,
+    };
+    let air = FrameAir { bubbles: vec![bubble], bubble_of };
+    assert!(PackedAir::new(&air, &bubbly.level_set).run_count() < 100);
+    bubbly.air = Some(air);
+    let bytes = write_frame(file(&folder, "bubble.frame"), &bubbly).unwrap();
+    assert!(bytes < plain + 400, "{bytes} bytes, {plain} without the bubble");
 }
 
 #[test]
 fn damage_and_the_wrong_dimension_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder, "a.frame");
-    write_frame(&path, &frame([16, 17, 23], u64::MAX, 9.0, vec![[1.0; 3]; 40])).unwrap();
+    write_frame(&path, &with_bubbles(frame([16, 17, 23], u64::MAX, 9.0, vec![[1.0; 3]; 40]))).unwrap();
     let error = read_frame::<2>(&path).unwrap_err().to_string();
     assert!(error.contains("holds a frame in three dimensions, not a frame in two dimensions"), "{error}");
     let whole = fs::read(&path).unwrap();
@@ -138,9 +193,12 @@ fn damage_and_the_wrong_dimension_are_refused() {
 /// Payloads that pass the checksum but contradict themselves.
 #[test]
 fn contradictions_are_refused() {
-    let good = || Packed::new(&frame([16, 17, 23], u64::MAX, 9.0, vec![[1.0; 3]; 40]));
+    let good = || Packed::new(&with_bubbles(frame([16, 17, 23], u64::MAX, 9.0, vec![[1.0; 3]; 40])));
     assert!(good().unpack().is_ok());
-    let spoil: [fn(&mut Packed<3>); 6] = [
+    let spoil: [fn(&mut Packed<3>); 9] = [
+        |p| p.air.as_mut().unwrap().spoil_length(),
+        |p| p.air.as_mut().unwrap().spoil_identity(),
+        |p| p.air.as_mut().unwrap().spoil_list(),
         |p| p.grid.cells[0] += 1,
         |p| p.blocks = Blocks::new([16, 17, 23], |c| c[0] == 0),
         |p| p.particles.as_mut().unwrap().spoil(),

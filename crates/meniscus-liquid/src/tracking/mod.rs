@@ -207,6 +207,14 @@ impl<const D: usize> Tracked<D> {
         }
     }
 
+    /// The region of air that a cell belongs to.
+    pub fn region_at(&self, cell: [i64; D]) -> Option<usize> {
+        match Owner::of(self.labels.get(cell)) {
+            Some(Owner::Region(region)) => Some(region),
+            _ => None,
+        }
+    }
+
     /// The volumes that the bodies have within another level set.
     pub fn body_volumes(
         &self,

@@ -2,6 +2,7 @@
 //!
 //! Every edge is a signed distance in pixels, so its coverage of a pixel needs no sampling.
 
+mod air;
 mod annotations;
 mod canvas;
 mod font;
@@ -19,6 +20,7 @@ use crate::colour::{from_srgb, speed_colour_linear, to_srgb};
 use crate::picture::Picture;
 use crate::vec3::Vec3;
 use crate::view::View;
+use air::Air;
 use canvas::{Canvas, coverage};
 use frame::Frame;
 use motion::Motion;
@@ -90,6 +92,7 @@ pub fn render_2d(view: &View<2>, style: &Style2) -> Picture {
         frame: &frame,
         outline: Outline::new(view.level_set),
         motion: Motion::new(view),
+        air: Air::new(view),
         liquid: style.liquid,
         half_line: half_line(height),
     };
@@ -118,6 +121,7 @@ struct Painter<'a> {
     frame: &'a Frame,
     outline: Outline,
     motion: Motion,
+    air: Option<Air>,
     liquid: LiquidColour,
     half_line: f32,
 }
@@ -130,7 +134,7 @@ impl Painter<'_> {
             return paper;
         }
         let p = self.frame.to_cells(at);
-        let mut shown = from_srgb(AIR);
+        let mut shown = self.air.as_ref().map_or_else(|| from_srgb(AIR), |air| air.colour(p));
         let distance = self.frame.scale * self.outline.distance(p);
         // Two nested areas: the outer one shows as a line around the inner one.
         shown = shown.lerp(from_srgb(SURFACE_LINE), coverage(distance - self.half_line));

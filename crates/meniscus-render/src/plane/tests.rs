@@ -3,6 +3,8 @@ use std::sync::Arc;
 use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 
 use super::*;
+use crate::colour::bubble_colour;
+use crate::view::NO_AIR;
 
 const GRID: Grid<2> = Grid { origin: [2.0, -1.0], dx: 0.1, cells: [20, 15] };
 
@@ -16,7 +18,10 @@ fn draw(level_set: impl Fn([f32; 2]) -> f32 + Sync, solids: &[Shape<2>], style: 
         Field::from_fn(blocks.clone(), 3.0, |c| level_set(c.map(|c| c as f32 + 0.5)).clamp(-3.0, 3.0));
     let velocity = FaceField::from_fn(blocks, 0.0, |axis, c| if axis == 0 { c[1] as f32 } else { 0.5 });
     let open = [[false; 2], [false, true]];
-    render_2d(&View { grid: &GRID, level_set: &level_set, velocity: &velocity, solids, open }, style)
+    render_2d(
+        &View { grid: &GRID, level_set: &level_set, velocity: &velocity, solids, air: None, open },
+        style,
+    )
 }
 
 fn frame() -> Frame {
@@ -149,4 +154,52 @@ fn odd_input_gives_a_picture() {
     assert_eq!(draw(|_| f32::NAN, &[], &style).rgb.len(), 18);
     let still = Style2 { liquid: LiquidColour::Speed { max_speed: 0.0 }, ..self::style() };
     draw(|[_, y]| y - 5.0, &[], &still);
+}
+
+/// Water up to y = 12 with two discs of air that move with `time`, and a closed chamber to the right whose air is known
+/// in its lower block only.
+fn two_bubbles(time: f32) -> Picture {
+    const WIDE: Grid<2> = Grid { cells: [40, 15], ..GRID };
+    let blocks = Arc::new(Blocks::new(WIDE.cells, |c| c[0] < 4 && c != [3, 1]));
+    let discs = |[x, y]: [f32; 2]| [5.0, 12.0].map(|centre: f32| (x - centre).hypot(y - 5.0 - time) - 2.4);
+    let chamber = Shape::box_between([4.4, -1.0], [4.5, 0.5]).unwrap();
+    let air = |[x, y]: [f32; 2]| {
+        let [first, second] = discs([x, y]);
+        let above = if x < 24.5 { 12.0 - y } else { 3.0 - y };
+        [(1, first), (2, second), (if x < 24.5 { 0 } else { 7 }, above)]
+    };
+    let centre = |c: [usize; 2]| c.map(|c| c as f32 + 0.5);
+    let level_set = Field::from_fn(blocks.clone(), 3.0, |c| {
+        air(centre(c)).iter().map(|a| -a.1).fold(-3.0, f32::max).min(3.0)
+    });
+    let bubbles = Field::from_fn(blocks.clone(), NO_AIR, |c| {
+        let in_wall = (24..25).contains(&c[0]);
+        air(centre(c)).iter().find(|a| a.1 <= 0.0 && !in_wall).map_or(NO_AIR, |a| a.0)
+    });
+    let velocity = FaceField::new(blocks, 0.0);
+    let (solids, open) = (&[chamber], [[false; 2]; 2]);
+    let air = Some(&bubbles);
+    let view = View { grid: &WIDE, level_set: &level_set, velocity: &velocity, solids, air, open };
+    render_2d(&view, &Style2 { width: 430, height: 190, ..style() })
+}
+
+#[test]
+fn bubbles_have_colours_of_their_own_that_they_keep() {
+    let frame = Frame::new([40, 15], 430, 190, false);
+    for time in [0.0, 1.3] {
+        let picture = two_bubbles(time);
+        let at = |cell: [f32; 2]| {
+            let [x, y] = frame.to_pixels(cell);
+            picture.pixel(x as usize, y as usize)
+        };
+        assert_eq!(at([5.0, 5.0 + time]), bubble_colour(1));
+        assert_eq!(at([12.0, 5.0 + time]), bubble_colour(2));
+        // Up to the line, and no farther.
+        assert_eq!(at([12.0 + 2.2, 5.0 + time]), bubble_colour(2));
+        assert_eq!(at([8.5, 5.0 + time]), LIQUID);
+        assert_eq!(at([10.0, 14.0]), AIR);
+        // The chamber's air fills the block that knows nothing, and the wall keeps it from the open air.
+        assert_eq!(at([35.0, 6.0]), bubble_colour(7));
+        assert_eq!(at([28.0, 13.5]), bubble_colour(7));
+    }
 }

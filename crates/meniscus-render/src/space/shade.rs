@@ -11,6 +11,13 @@ use crate::vec3::Vec3;
 /// Interfaces that a ray may meet: many, since a thin sheet of water leads light along like a fibre.
 const MAX_DEPTH: usize = 16;
 
+/// Total reflections one after another after which a ray counts as caught in glass. Where it would come out depends on
+/// less than a pixel: followed further, it would show as grains.
+const MAX_CAUGHT: usize = 3;
+
+/// What caught light looks like: the dull green of the edge of a pane.
+const CAUGHT: Vec3 = Vec3 { x: 0.30, y: 0.38, z: 0.40 };
+
 /// Light of less weight than this is not followed.
 const MIN_WEIGHT: f32 = 0.015;
 
@@ -36,6 +43,8 @@ struct Past {
     weight: f32,
     /// The length of the way from the eye.
     length: f32,
+    /// Total reflections in glass just before.
+    caught: usize,
 }
 
 impl Shader<'_> {
@@ -46,7 +55,7 @@ impl Shader<'_> {
             End::Sky => f32::INFINITY,
             End::Floor { t } | End::Solid { t, .. } | End::Interface { t, .. } => t,
         };
-        (self.light(ray, medium, end, Past { depth: 0, weight: 1.0, length: 0.0 }), first)
+        (self.light(ray, medium, end, Past { depth: 0, weight: 1.0, length: 0.0, caught: 0 }), first)
     }
 
     fn follow(&self, ray: &Ray, medium: Medium, past: Past) -> Vec3 {
@@ -73,8 +82,13 @@ impl Shader<'_> {
         let mirrored = reflect(ray.direction, normal);
         let Some((direction, reflected)) = refract(ray.direction, normal, medium.index() / next.index())
         else {
+            if medium == Medium::Glass && past.caught == MAX_CAUGHT {
+                return CAUGHT;
+            }
+            let past = Past { caught: past.caught + usize::from(medium == Medium::Glass), ..past };
             return self.branch(leave(p, normal, mirrored), medium, past, 1.0);
         };
+        let past = Past { caught: 0, ..past };
         let through = self.branch(leave(p, -normal, direction), next, past, 1.0 - reflected);
         let back = self.branch(leave(p, normal, mirrored), medium, past, reflected);
         through * (1.0 - reflected) + back * reflected
