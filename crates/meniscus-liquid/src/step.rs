@@ -407,6 +407,7 @@ fn solve_velocity<const D: usize>(
     clock.stage("projection");
 
     let mut valid = info.valid.clone();
+    boundary.forget_narrow_faces(&mut valid);
     state.max_speed = max_speed(&velocity, &valid).max(source_speed(surroundings));
     extrapolate(&mut velocity, &mut valid, params.reach());
     // Nothing is known farther out.

@@ -27,6 +27,8 @@ pub struct Setup<const D: usize> {
     pub air: AirModel,
     /// How viscous liquid meets the walls of the domain and all solids.
     pub walls: Walls,
+    /// Its dynamic viscosity, in Pa s.
+    pub viscosity: f64,
     /// Liquid that is there at the start. Where shapes overlap, the first one counts.
     pub liquids: Vec<LiquidSetup<D>>,
     /// Places that pour liquid in.
@@ -54,8 +56,6 @@ pub struct LiquidSetup<const D: usize> {
     pub shape: Shape<D>,
     /// In m/s.
     pub velocity: [f64; D],
-    /// In Pa s; 0 if nothing resists shear.
-    pub viscosity: f64,
 }
 
 /// A place that pours liquid in.
@@ -67,8 +67,6 @@ pub struct SourceSetup<const D: usize> {
     pub shape: Shape<D>,
     /// In m/s.
     pub velocity: [f64; D],
-    /// In Pa s; 0 if nothing resists shear.
-    pub viscosity: f64,
     /// In seconds.
     pub start: f64,
     /// In seconds; none if it never stops.

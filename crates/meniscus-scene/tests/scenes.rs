@@ -134,8 +134,7 @@ fn everything_arrives_in_the_setup() {
     assert_eq!((setup.density, setup.surface_tension), (850.0, 0.03));
     assert_eq!((setup.air, setup.walls), (AirModel::Bubbles, Walls::NoSlip));
     assert_eq!(setup.liquids.len(), 2);
-    assert_eq!((setup.liquids[0].viscosity, setup.liquids[1].viscosity), (0.0, 0.2));
-    assert_eq!(setup.sources[0].viscosity, 0.5);
+    assert_eq!(setup.viscosity, 0.2);
     assert_eq!(setup.liquids[1].velocity, [0.0, -1.0, 0.0]);
     assert_eq!((setup.sources[0].start, setup.sources[0].stop), (0.1, Some(1.0)));
     assert_eq!(setup.sources[0].velocity, [1.0, 0.0, 0.0]);
@@ -384,7 +383,7 @@ fn liquids_have_the_density_that_is_given_or_that_of_water() {
 fn materials_are_presets_that_keys_override() {
     let text = format!("{SQUARE}{POOL}");
     let of = |keys: &str| valid(&format!("{text}{keys}")).setup::<2>();
-    let properties = |setup: &Setup<2>| [setup.density, setup.liquids[0].viscosity, setup.surface_tension];
+    let properties = |setup: &Setup<2>| [setup.density, setup.viscosity, setup.surface_tension];
     assert_eq!(properties(&of("")), [1000.0, 0.0, 0.0]);
     assert_eq!(properties(&of("material = \"water\"\n")), [998.2, 1.002e-3, 0.0728]);
     assert_eq!(properties(&of("material = \"honey\"\nviscosity = 4\n")), [1420.0, 4.0, 0.055]);
@@ -398,11 +397,11 @@ fn a_source_pours_the_first_liquid_unless_it_says_otherwise() {
     let source =
         "\n[[source]]\nshape = { box = { from = [0.6, 0.6], to = [0.9, 0.9] } }\nvelocity = [0, -1]\n";
     let text = format!("{SQUARE}{POOL}material = \"glycerine\"\n{source}");
-    assert_eq!(valid(&text).setup::<2>().sources[0].viscosity, 1.41);
-    assert_eq!(valid(&format!("{text}viscosity = 0.1\n")).setup::<2>().sources[0].viscosity, 0.1);
+    assert_eq!(valid(&text).setup::<2>().viscosity, 1.41);
+    assert!(parse(&format!("{text}viscosity = 0.1\n")).is_err());
     assert!(parse(&format!("{text}material = \"water\"\n")).is_err());
     let alone = valid(&format!("{SQUARE}{source}material = \"oil\"\n")).setup::<2>();
-    assert_eq!((alone.density, alone.surface_tension, alone.sources[0].viscosity), (911.0, 0.032, 0.084));
+    assert_eq!((alone.density, alone.surface_tension, alone.viscosity), (911.0, 0.032, 0.084));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Slip, Solid, Source, State, StepError, StepInfo, Surroundings, Tracked,
-    Transfer, Workspace, max_time_step, probe, solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Slip, Solid, Source, State, StepError, StepInfo, Surroundings,
+    Tracked, Transfer, Workspace, max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{ProbeKind, Scene, Setup};
 use serde::{Deserialize, Serialize};
@@ -388,6 +388,11 @@ fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
         open_sides: setup.open,
         gravity: setup.gravity,
         density: setup.density,
+        viscosity: setup.viscosity,
+        walls: match setup.walls {
+            meniscus_scene::Walls::Slip => Slip::Free,
+            meniscus_scene::Walls::NoSlip => Slip::None,
+        },
         surface_tension: setup.surface_tension,
         air: match setup.air {
             meniscus_scene::AirModel::Void => AirModel::Void,

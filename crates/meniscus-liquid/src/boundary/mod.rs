@@ -13,6 +13,9 @@ use crate::params::{Params, Solid, Source, Surroundings};
 pub use sight::{BoundaryCache, OpenCells, solid_cells};
 use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights};
 
+/// Faces that are open by less are taken for closed where liquid is moved.
+const NARROW: f32 = 0.1;
+
 /// The solids as the grid sees them at the end of a substep.
 #[derive(Clone, Debug)]
 pub struct Boundary<const D: usize> {
@@ -193,7 +196,16 @@ impl<const D: usize> Boundary<D> {
         }
     }
 
-    /// (axis, local index, velocity) of the closed faces of a block.
+    /// Takes the faces that are nearly closed from those whose velocity is known. What passes them is little, but its
+    /// speed may be any: a cell that a wall leaves a sliver of pushes all that enters it through the sliver's end.
+    pub fn forget_narrow_faces(&self, valid: &mut FaceField<bool, D>) {
+        for (valid, open) in valid.axes.iter_mut().zip(&self.open.axes) {
+            let values = valid.values_mut().par_iter_mut().zip(open.values());
+            values.filter(|(_, open)| **open < NARROW).for_each(|(valid, _)| *valid = false);
+        }
+    }
+
+    /// (axis, local index, velocity) of the closed and narrow faces of a block.
     fn constrained_faces(
         &self,
         params: &Params<D>,
@@ -207,7 +219,7 @@ impl<const D: usize> Boundary<D> {
             let slot = Slot { block, local };
             let cell = self.blocks.cell(slot);
             for axis in 0..D {
-                if self.open.axes[axis][slot] > 0.0
+                if self.open.axes[axis][slot] >= NARROW
                     || cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n)
                 {
                     continue;

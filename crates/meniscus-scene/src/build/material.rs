@@ -52,8 +52,8 @@ pub(super) fn said<'a>(table: &'a Node, key: &str) -> &'a Node {
 }
 
 impl<const D: usize> Builder<'_, D> {
-    /// The density and the surface tension that all liquids and sources have.
-    pub(super) fn density_and_surface_tension(&mut self, content: &Content, root: &Node) -> Option<[f64; 2]> {
+    /// What all liquids and sources are made of.
+    pub(super) fn substance(&mut self, content: &Content, root: &Node) -> Option<Properties> {
         let (liquids, sources) = (root.at("liquid"), root.at("source"));
         let of_liquids =
             content.liquid.iter().enumerate().map(|(i, l)| (liquids.entry(i), Properties::of_liquid(l)));
@@ -65,7 +65,8 @@ impl<const D: usize> Builder<'_, D> {
         let all: Vec<(&Node, Properties)> = of_liquids.chain(of_sources).collect();
         let density = self.agreed(&all, "density", "densities", "kg/m3", |p| p.density);
         let tension = self.agreed(&all, "surface_tension", "surface tensions", "N/m", |p| p.surface_tension);
-        Some([density?, tension?])
+        let viscosity = self.agreed(&all, "viscosity", "viscosities", "Pa s", |p| p.viscosity);
+        Some(Properties { density: density?, viscosity: viscosity?, surface_tension: tension? })
     }
 
     /// The value of a property that all must agree on.

@@ -70,10 +70,9 @@ impl<'a, const D: usize> Builder<'a, D> {
         // All parts are visited before the first `?`, so that each has its say.
         let gravity = self.optional_vector(root, "gravity", content.gravity.as_deref(), gravity_default());
         let open = self.open(content, root);
-        let substance = self.density_and_surface_tension(content, root);
+        let substance = self.substance(content, root);
         let liquids = self.each(root.get("liquid"), &content.liquid, Self::liquid);
-        let sources = self
-            .each(root.get("source"), &content.source, |builder, node, s| builder.source(node, s, content));
+        let sources = self.each(root.get("source"), &content.source, Self::source);
         let sinks = self.each(root.get("sink"), &content.sink, Self::sink);
         let solids = self.each(root.get("solid"), &content.solid, Self::solid);
         let probes = self.each(root.get("probe"), &content.probe, Self::probe);
@@ -82,13 +81,14 @@ impl<'a, const D: usize> Builder<'a, D> {
         let render = self.render(content, root);
         self.anything_to_simulate(content, root);
 
-        let [density, surface_tension] = substance?;
+        let Properties { density, viscosity, surface_tension } = substance?;
         let mut setup = Setup {
             gravity: gravity?,
             grid: self.grid,
             open: open?,
             time: content.time,
             density,
+            viscosity,
             surface_tension,
             air: content.air.model,
             walls: content.domain.walls,
@@ -127,11 +127,10 @@ impl<'a, const D: usize> Builder<'a, D> {
     fn liquid(&mut self, node: &Node, liquid: &content::Liquid) -> Option<LiquidSetup<D>> {
         let shape = self.shape_in_domain(node, &liquid.shape);
         let velocity = self.optional_vector(node, "velocity", liquid.velocity.as_deref(), [0.0; D]);
-        let viscosity = Properties::of_liquid(liquid).viscosity;
-        Some(LiquidSetup { shape: shape?, velocity: velocity?, viscosity })
+        Some(LiquidSetup { shape: shape?, velocity: velocity? })
     }
 
-    fn source(&mut self, node: &Node, source: &content::Source, content: &Content) -> Option<SourceSetup<D>> {
+    fn source(&mut self, node: &Node, source: &content::Source) -> Option<SourceSetup<D>> {
         let shape = self.shape_in_domain(node, &source.shape);
         let velocity = self.vector(node.at("velocity"), &source.velocity);
         let (start, stop) = (source.start, source.stop);
@@ -140,7 +139,6 @@ impl<'a, const D: usize> Builder<'a, D> {
             name: name_or_empty(&source.name),
             shape: shape?,
             velocity: velocity?,
-            viscosity: Properties::of_source(source, content).viscosity,
             start,
             stop,
         })

@@ -61,9 +61,7 @@ impl<const D: usize> Builder<'_, D> {
 
     /// Liquid that nothing holds to the walls that it should stick to.
     fn walls_without_viscosity(&mut self, setup: &Setup<D>, root: &Node) {
-        let mut viscosities =
-            setup.liquids.iter().map(|l| l.viscosity).chain(setup.sources.iter().map(|s| s.viscosity));
-        if setup.walls == Walls::NoSlip && viscosities.all(|viscosity| viscosity == 0.0) {
+        if setup.walls == Walls::NoSlip && setup.viscosity == 0.0 {
             self.problems.warning(
                 &root.at("domain").at("walls").place,
                 "no liquid is viscous, so none sticks to the walls",

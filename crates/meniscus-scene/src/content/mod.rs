@@ -128,7 +128,7 @@ pub struct Liquid {
     /// Its density in kg/m3; 1000 if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: Option<f64>,
-    /// How much it resists shear, its dynamic viscosity in Pa s; 0 if left out.
+    /// How much it resists shear, its dynamic viscosity in Pa s, the same for all liquids; 0 if left out.
     #[schemars(range(min = 0.0))]
     pub viscosity: Option<f64>,
     /// How much its surface contracts, in N/m; 0 if left out.
@@ -158,7 +158,7 @@ pub struct Source {
     /// The density of what it pours in kg/m3, the same as that of all liquids; as in the first liquid if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: Option<f64>,
-    /// The dynamic viscosity of what it pours in Pa s; as in the first liquid if left out.
+    /// The dynamic viscosity of what it pours in Pa s, the same as that of all liquids; as in the first liquid if left out.
     #[schemars(range(min = 0.0))]
     pub viscosity: Option<f64>,
     /// The surface tension of what it pours in N/m, the same as that of all liquids; as in the first liquid if left out.
