@@ -80,7 +80,7 @@ pub fn leave_solids<const D: usize>(
             for a in 0..D {
                 x[a] += (CLEARANCE - distance) * normal[a];
             }
-            let wall = wall_velocity(surroundings, params.to_metres(*x), dt);
+            let wall = wall_velocity(params, surroundings, params.to_metres(*x), dt);
             let approach: f32 = (0..D).map(|a| (v[a] - wall[a] as f32) * normal[a]).sum();
             for a in 0..D {
                 v[a] -= approach.min(0.0) * normal[a];

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use meniscus_core::advect::advect_point;
-use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block};
 use meniscus_core::interpolate::{interpolate, interpolate_cubic};
 use meniscus_core::level_set::{particle_distance, redistance};
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
@@ -114,6 +114,30 @@ pub fn follow_particles<const D: usize>(
     agree_in_walls(phi, boundary);
     let band = phi.background();
     redistance(phi, band);
+    keep_from_edge(phi);
+}
+
+/// Leaves no liquid next to a block without fields, where its faces could not be solved for. Only a particle that a solid
+/// threw far out of its way can be there; it flies on by itself.
+fn keep_from_edge<const D: usize>(phi: &mut Field<f32, D>) {
+    const CLEAR: f32 = 0.5;
+    let blocks = phi.blocks().clone();
+    let dims = Blocks::<D>::dims_of(blocks.cells());
+    phi.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        let coord = blocks.coord(block);
+        for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+            let at_end = coord[axis] == [0, dims[axis] - 1][side];
+            if at_end || blocks.neighbour(block, axis, side).is_some() {
+                continue;
+            }
+            let layer = side * (BLOCK_EDGE - 1);
+            for (local, value) in values.iter_mut().enumerate() {
+                if cell_in_block::<D>(local)[axis] == layer {
+                    *value = value.max(CLEAR);
+                }
+            }
+        }
+    });
 }
 
 /// How far out of the wall the level set of a cell in it is compared, in cells.

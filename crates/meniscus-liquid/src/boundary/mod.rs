@@ -107,7 +107,7 @@ impl<const D: usize> Boundary<D> {
         let cell = cell.map(|c| c as i64);
         match self.inlets.as_ref().map(|inlets| inlets.get(axis, cell)) {
             Some(speed) if !speed.is_nan() => f64::from(speed),
-            _ => wall_velocity(surroundings, params.grid.face_centre(axis, cell), dt)[axis],
+            _ => wall_velocity(params, surroundings, params.grid.face_centre(axis, cell), dt)[axis],
         }
     }
 
@@ -227,7 +227,7 @@ impl<const D: usize> Boundary<D> {
                 let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
                 let normal = self.normal(block, x);
                 let flow = interpolate_faces(velocity, x);
-                let wall = wall_velocity(surroundings, params.to_metres(x), dt);
+                let wall = wall_velocity(params, surroundings, params.to_metres(x), dt);
                 let approach: f32 = (0..D).map(|a| (flow[a] - wall[a] as f32) * normal[a]).sum();
                 faces.push((axis, local, velocity.axes[axis][slot] - approach * normal[axis]));
             }
@@ -279,10 +279,17 @@ fn is_source<const D: usize>(params: &Params<D>, source: &Source<D>, cell: [i64;
     inside && source.shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
 }
 
-/// The velocity of the solid that is nearest to a point, in m/s.
-pub fn wall_velocity<const D: usize>(surroundings: &Surroundings<D>, point: [f64; D], dt: f64) -> [f64; D] {
+/// The velocity of the solid that is nearest to a point next to one, in m/s.
+pub fn wall_velocity<const D: usize>(
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    point: [f64; D],
+    dt: f64,
+) -> [f64; D] {
     let solids = &surroundings.solids;
-    if !solids.iter().any(Solid::moves) {
+    // What is next to a solid, and to none that moves, is next to one that rests: most often that settles it.
+    let next_to = |solid: &Solid<D>| solid.moves() && solid.distance(point) < 2.0 * params.grid.dx;
+    if !solids.iter().any(next_to) {
         return [0.0; D];
     }
     let nearest = solids.iter().map(|s| (s.distance(point), s)).min_by(|a, b| a.0.total_cmp(&b.0));
