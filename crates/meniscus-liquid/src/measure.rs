@@ -191,7 +191,7 @@ fn below_plane<const D: usize>(corners: &[f64]) -> f64 {
     if corners.iter().all(|&value| value >= 0.0) {
         return 0.0;
     }
-    let scale = 1.0 / (1 << D) as f64;
+    let scale = 1.0 / f64::from(1u32 << D);
     let middle = corners.iter().sum::<f64>() * scale;
     let slope = |a: usize| {
         let signed =
