@@ -163,7 +163,8 @@ pub fn agree_in_walls<const D: usize>(phi: &mut Field<f32, D>, boundary: &Bounda
             let (normal, way) = (boundary.normal(block, centre), depth + CLEAR_OF_WALL);
             let in_front = interpolate(phi, std::array::from_fn(|a| centre[a] + way * normal[a]));
             let agreed = phi[slot].clamp(in_front - way, in_front + way);
-            if agreed != phi[slot] {
+            // Less than another sign is not worth a kink.
+            if (agreed < 0.0) != (phi[slot] < 0.0) {
                 found.push((slot, agreed));
             }
         }
