@@ -1,6 +1,6 @@
 //! Which bubble a surface borders.
 
-use meniscus_core::grid::Field;
+use meniscus_core::grid::{Field, unravel};
 use rayon::prelude::*;
 
 use crate::frame::NO_AIR;
@@ -27,7 +27,8 @@ fn air_near<const D: usize>(bubble_of: &Field<u32, D>, x: [f32; D], normal: &[f3
     let lower = outside.map(|x| (x - 0.5).floor() as i64 - 1);
     let mut nearest = (REACH * REACH, WALL);
     for k in 0..4usize.pow(D as u32) {
-        let cell = std::array::from_fn(|a| lower[a] + (k / 4usize.pow(a as u32) % 4) as i64);
+        let step = unravel(k, [4; D]);
+        let cell = std::array::from_fn(|a| lower[a] + step[a] as i64);
         let squared: f32 = (0..D).map(|a| (cell[a] as f32 + 0.5 - outside[a]).powi(2)).sum();
         if squared < nearest.0 {
             let id = bubble_of.get(cell);

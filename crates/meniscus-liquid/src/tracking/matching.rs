@@ -105,7 +105,7 @@ fn best(
 ) -> (BTreeMap<usize, usize>, BTreeMap<usize, usize>) {
     let mut best: [BTreeMap<usize, (u32, usize)>; 2] = [BTreeMap::new(), BTreeMap::new()];
     for &(old, new, votes) in edges.iter().filter(|(old, new, _)| !old_open[*old] && !new_open[*new]) {
-        for (best, from, to) in best.iter_mut().zip([(old, new), (new, old)]).map(|(b, (f, t))| (b, f, t)) {
+        for (best, (from, to)) in best.iter_mut().zip([(old, new), (new, old)]) {
             let known = best.entry(from).or_insert((votes, to));
             if votes > known.0 {
                 *known = (votes, to);

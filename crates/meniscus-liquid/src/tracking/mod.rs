@@ -159,9 +159,11 @@ impl<const D: usize> Tracked<D> {
         let mut votes = ancestry.regions.clone();
         self.vote_by_anchor(&found.regions, &mut votes);
         let families = families([&old_open, &found.regions.vented], &votes);
+        let old_rest: Vec<f64> = self.regions.iter().map(|r| r.rest_volume).collect();
+        let volume: Vec<f64> = next.regions.iter().map(|r| r.volume).collect();
         let mut events = Vec::new();
         for family in &families {
-            next.name(self, family, dt);
+            next.name(self, family, &family.rest_volumes(&old_rest, &volume), dt);
             events.extend(events::of_family(family, &self.regions, &next.regions));
         }
         next.settle_sealed(&found.regions);
@@ -287,11 +289,9 @@ impl<const D: usize> Tracked<D> {
     }
 
     /// Gives the new regions of a family identities, rest volumes and what else they inherit.
-    fn name(&mut self, old: &Self, family: &Family, dt: f64) {
-        let old_rest: Vec<f64> = old.regions.iter().map(|r| r.rest_volume).collect();
-        let volume: Vec<f64> = self.regions.iter().map(|r| r.volume).collect();
+    fn name(&mut self, old: &Self, family: &Family, rest_volumes: &[(usize, f64)], dt: f64) {
         let is_void = family.old.is_empty() && !family.from_open;
-        for (new, rest) in family.rest_volumes(&old_rest, &volume) {
+        for &(new, rest) in rest_volumes {
             let region = &mut self.regions[new];
             // Air that has been shut off from the rest without touching liquid is no void.
             region.rest_volume = if is_void && region.area == 0.0 { region.volume } else { rest };

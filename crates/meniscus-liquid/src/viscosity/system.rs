@@ -8,7 +8,7 @@ use meniscus_core::grid::{
 use meniscus_linalg::{AssembleError, Operator, Patch};
 use rayon::prelude::*;
 
-use super::weights::{BlockWeights, PAIRS, Source, pair_count, tile_len};
+use super::weights::{BlockWeights, PAIRS, Source, pair_count, pair_of, tile_len};
 use crate::projection::Stored;
 
 /// The symmetric positive definite system of the velocities after a step.
@@ -163,7 +163,7 @@ impl<const D: usize> BlockWeights<D> {
             let (of, lower, upper) = if along == axis {
                 (&self.normal[axis * tile_len::<D>()..], at - stride, at)
             } else {
-                (&self.shear[(axis + along - 1) * tile_len::<D>()..], at, at + stride)
+                (&self.shear[pair_of(axis, along) * tile_len::<D>()..], at, at + stride)
             };
             f(along, 0, of[lower].into());
             f(along, 1, of[upper].into());
@@ -209,7 +209,7 @@ impl<const D: usize> BlockWeights<D> {
                     y[i] = held[i] * own[i] + below[i] - normal[i];
                 }
                 for other in (0..D).filter(|&other| other != axis) {
-                    let shear = &shear[(axis + other - 1) * len..][..len];
+                    let shear = &shear[pair_of(axis, other) * len..][..len];
                     let (lower, upper) = (&shear[at..][..8], &shear[at + stride(other)..][..8]);
                     for i in 0..8 {
                         y[i] += lower[i] - upper[i];

@@ -16,7 +16,7 @@ pub(super) const fn pair_count<const D: usize>() -> usize {
 
 /// The pair of two axes.
 #[inline]
-fn pair_of(a: usize, b: usize) -> usize {
+pub(super) fn pair_of(a: usize, b: usize) -> usize {
     a + b - 1
 }
 
