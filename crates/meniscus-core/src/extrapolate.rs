@@ -5,10 +5,13 @@ use rayon::prelude::*;
 use crate::grid::{Blocks, FaceField, Field, Slot, block_len};
 
 /// Gives values to faces without one, `layers` layers outwards from the `valid` faces: a face of the
-/// next layer gets the mean of its valid neighbours of the same component. On return `valid` marks
-/// the new faces too. Only faces of active blocks and of the domain take part.
+/// next layer gets the mean of what its valid neighbours of the same component continue to it. On return `valid`
+/// marks the new faces too. Only faces of active blocks and of the domain take part.
 ///
-/// A constant field is continued exactly, bit for bit; any other to first order in the distance.
+/// A neighbour continues the lesser of the last two slopes along its axis, none where they differ in sign or one
+/// of them is not known: smooth fields are continued to second order in the distance, so that a surface
+/// moves with the flow of the liquid up to it; noise, and what is thinner than three faces, as a constant.
+/// A constant field is continued exactly, bit for bit.
 ///
 /// # Panics
 /// If the fields differ in their blocks.
@@ -70,17 +73,14 @@ fn next_layer<const D: usize>(
             continue;
         }
         let (mut first, mut excess, mut count) = (0.0, 0.0, 0);
-        for a in 0..D {
-            for side in 0..2 {
-                let Some(other) = blocks.step(slot, a, side) else { continue };
-                if valid[other] && is_face(blocks, axis, other) {
-                    if count == 0 {
-                        first = velocity[other];
-                    }
-                    // The mean as a correction to the first value, so that equal values are kept.
-                    excess += velocity[other] - first;
-                    count += 1;
+        for (a, side) in (0..D).flat_map(|a| [(a, 0), (a, 1)]) {
+            if let Some(value) = continued(velocity, valid, axis, slot, |slot| blocks.step(slot, a, side)) {
+                if count == 0 {
+                    first = value;
                 }
+                // The mean as a correction to the first value, so that equal values are kept.
+                excess += value - first;
+                count += 1;
             }
         }
         if count > 0 {
@@ -88,6 +88,35 @@ fn next_layer<const D: usize>(
         }
     }
     layer
+}
+
+/// What the next face in a direction continues to a face, if it is valid.
+#[inline]
+fn continued<const D: usize>(
+    velocity: &Field<f32, D>,
+    valid: &Field<bool, D>,
+    axis: usize,
+    slot: Slot,
+    next: impl Fn(Slot) -> Option<Slot>,
+) -> Option<f32> {
+    let known = |slot: Slot| next(slot).filter(|&s| valid[s] && is_face(velocity.blocks(), axis, s));
+    let near = known(slot)?;
+    let slope = known(near).and_then(|second| {
+        let third = known(second)?;
+        Some(lesser(velocity[near] - velocity[second], velocity[second] - velocity[third]))
+    });
+    Some(velocity[near] + slope.unwrap_or(0.0))
+}
+
+/// The one nearer to 0 of two numbers of the same sign; 0 if their signs differ.
+fn lesser(a: f32, b: f32) -> f32 {
+    if a * b <= 0.0 {
+        0.0
+    } else if a.abs() < b.abs() {
+        a
+    } else {
+        b
+    }
 }
 
 /// Whether the lower face along `axis` of the cell at a slot belongs to the domain: blocks at the end of
@@ -175,17 +204,35 @@ mod tests {
         }
     }
 
-    /// A half plane with a linear field: the error of layer n is the slope times n to within the mean.
-    #[test]
-    fn a_linear_field_is_continued_to_first_order() {
+    /// A half plane with a field of x: six layers beyond its last face, at 15.
+    fn continued_from_half_plane(field: impl Fn(f32) -> f32 + Sync) -> [f32; 6] {
         let blocks = Arc::new(Blocks::all([32, 32]));
         let mut valid = FaceField::from_fn(blocks.clone(), false, |_, c| c[0] < 16);
-        let mut velocity = FaceField::from_fn(blocks, 0.0, |_, c| c[0] as f32);
+        let mut velocity = FaceField::from_fn(blocks, 0.0, |_, c| field(c[0] as f32));
         extrapolate(&mut velocity, &mut valid, 6);
-        for layer in 0..6 {
-            assert_eq!(velocity.get(1, [16 + layer, 9]), 15.0);
-        }
         assert!(!valid.get(1, [22, 9]));
+        std::array::from_fn(|layer| velocity.get(1, [16 + layer as i64, 9]))
+    }
+
+    #[test]
+    fn a_linear_field_is_continued_exactly() {
+        assert_eq!(continued_from_half_plane(|x| 3.0 - x), [16, 17, 18, 19, 20, 21].map(|x| 3.0 - x as f32));
+    }
+
+    /// The error of the first layer falls with the square of the distance.
+    #[test]
+    fn a_smooth_field_is_continued_to_second_order() {
+        let error = |k: f32| continued_from_half_plane(|x| (k * (x - 16.0)).exp())[0] - 1.0;
+        let errors = [error(0.1), error(0.05)];
+        assert!(
+            (-0.02..0.0).contains(&errors[0]) && (3.6..4.4).contains(&(errors[0] / errors[1])),
+            "{errors:?}"
+        );
+    }
+
+    #[test]
+    fn noise_does_not_grow() {
+        assert_eq!(continued_from_half_plane(|x| if x % 2.0 == 0.0 { 1.0 } else { -1.0 }), [-1.0; 6]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Validation against published and derived values. One binary: each would compile the solvers anew.
 
 mod bubbles;
+mod capillary;
 mod dam_break;
 mod determinism;
 mod energy;
@@ -12,4 +13,5 @@ mod sloshing;
 mod surface_tension;
 mod tracking;
 mod viscosity;
+mod viscous_waves;
 mod volume;

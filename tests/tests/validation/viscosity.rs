@@ -244,7 +244,7 @@ fn iterations_are_bounded<const D: usize>(sizes: &[usize]) {
         ("free drop", drop_of_liquid::<D> as fn(usize) -> Case<D>, Slip::Free, &[1.0, 100.0, 1e4][..], 30),
         ("pool, walls slip", pool::<D>, Slip::Free, &[1.0, 100.0, 1e4], 30),
         ("pool, walls do not slip", pool::<D>, Slip::None, &[1.0, 1e4], 30),
-        ("spray", spray::<D>, Slip::Free, &[1.0, 100.0], 50),
+        ("spray", spray::<D>, Slip::Free, &[1.0, 100.0], 55),
     ] {
         for &diffusion in diffusions {
             let found: Vec<usize> =

@@ -19,6 +19,9 @@
 //!
 //! - **Free surface.** The volumes end there, and that is all: a minimum has no traction on its free boundary. A rigid motion strains
 //!   no sample, so it is neither damped nor driven, and momentum and angular momentum of a free body are kept to the tolerance of the solve.
+//!   Faces along the surface with no liquid cell beside them have volume too, but the projection gives them a new velocity in every step, that
+//!   of the liquid below: with inertia they would never come to the velocity without traction, and would drag the
+//!   liquid along as if there were more of it above. They follow at once instead. (Of the damping of capillary waves a tenth was missing.)
 //! - **Walls.** A closed face has the normal velocity of its wall. A wall that slips takes part in no shear rate. One that does not
 //!   ([`Slip::None`]) drags the faces along it, from half a cell where it fills the side of a cell: Couette flow is exact then, and
 //!   Poiseuille flow too fast by `G dx² / (8 mu)`. A wall that cuts cells lies where the open fractions put it; along an oblique wall

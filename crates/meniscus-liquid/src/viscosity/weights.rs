@@ -25,7 +25,7 @@ pub(super) const fn tile_len<const D: usize>() -> usize {
     Tile::<f32, D, 1>::LEN
 }
 
-/// The least mass of a face, as a part of a full one. A face that hardly any liquid touches would otherwise have
+/// The least mass of a face, as a part of a full one, and that of a face that the projection does not set. A face that hardly any liquid touches would otherwise have
 /// a row that is all but zero, and a velocity that nothing determines; with this one it keeps its own unless
 /// the stress on its samples is in earnest. Momentum is kept with respect to these masses.
 const LEAST_MASS: f64 = 0.01;
@@ -232,7 +232,8 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
         let below = at - stride::<D>(axis);
         let parts = [(below, self.wet(below, &[(axis, 1)])), (at, self.wet(at, &[(axis, 0)]))];
         let fraction = (parts[0].1 + parts[1].1) / f64::from(1u32 << D);
-        let mass = (fraction * self.open[axis][at]).max(LEAST_MASS);
+        let inertia = if fraction == 1.0 || self.is_carrier(axis, at) { fraction } else { 0.0 };
+        let mass = (inertia * self.open[axis][at]).max(LEAST_MASS);
         let own: f64 = self.source.velocity.axes[axis].block(self.block)[local].into();
         let (mut held, mut rhs) = (mass, mass * own);
         let mut hold = |weight: f64, velocity: f64| {
@@ -253,6 +254,15 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
             }
         }
         [held, mass, rhs]
+    }
+
+    /// Whether the projection sets the velocity of an open face: a cell beside it is liquid.
+    fn is_carrier(&self, axis: usize, at: usize) -> bool {
+        let cell: [i64; D] = self.cell(at).map(|c| c as i64);
+        let mut below = cell;
+        below[axis] -= 1;
+        let level = |cell: [i64; D]| -> f64 { self.source.liquid.level_set.get(cell).into() };
+        level(below) < 0.0 || level(cell) < 0.0
     }
 
     /// Calls `hold` with the weight and the velocity of a wall that does not slip, below or above a face along another axis.
@@ -277,8 +287,12 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
     }
 
     fn solid_velocity(&self, axis: usize, face: usize) -> f64 {
-        let place = place::<D>(face);
-        let cell = std::array::from_fn(|a| self.first[a] + place[a] - 1);
-        self.source.liquid.solid_velocity.map_or(0.0, |velocity| velocity(axis, cell))
+        self.source.liquid.solid_velocity.map_or(0.0, |velocity| velocity(axis, self.cell(face)))
+    }
+
+    /// The cell at a place in the tile.
+    fn cell(&self, at: usize) -> [usize; D] {
+        let place = place::<D>(at);
+        std::array::from_fn(|a| self.first[a] + place[a] - 1)
     }
 }
