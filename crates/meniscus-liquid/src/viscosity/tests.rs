@@ -177,7 +177,9 @@ fn dense<const D: usize>(case: &Case<D>, walls: Slip) -> Dense {
                 continue;
             }
             index[entry] = Some(masses.len());
-            masses.push((entry, (fraction * open(axis, here)).max(0.01), case.velocity.get(axis, here)));
+            let is_liquid = |cell: [i64; D]| inside(cell) && case.level_set.get(cell) < 0.0;
+            let inertia = if is_liquid(below) || is_liquid(here) { fraction } else { 0.0 };
+            masses.push((entry, (inertia * open(axis, here)).max(0.01), case.velocity.get(axis, here)));
             if walls == Slip::Free {
                 continue;
             }

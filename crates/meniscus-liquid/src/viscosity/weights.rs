@@ -256,13 +256,16 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
         [held, mass, rhs]
     }
 
-    /// Whether the projection sets the velocity of an open face: a cell beside it is liquid.
+    /// Whether the projection sets the velocity of an open face: a cell beside it is liquid, and of the domain.
     fn is_carrier(&self, axis: usize, at: usize) -> bool {
-        let cell: [i64; D] = self.cell(at).map(|c| c as i64);
-        let mut below = cell;
+        let above = self.cell(at).map(|c| c as i64);
+        let mut below = above;
         below[axis] -= 1;
-        let level = |cell: [i64; D]| -> f64 { self.source.liquid.level_set.get(cell).into() };
-        level(below) < 0.0 || level(cell) < 0.0
+        let cells = self.source.corners.blocks().cells();
+        [below, above].into_iter().any(|cell| {
+            let level: f64 = self.source.liquid.level_set.get(cell).into();
+            level < 0.0 && (0..D).all(|a| (0..cells[a] as i64).contains(&cell[a]))
+        })
     }
 
     /// Calls `hold` with the weight and the velocity of a wall that does not slip, below or above a face along another axis.
