@@ -150,7 +150,6 @@ pub fn step<const D: usize>(
     workspace: &mut Workspace<D>,
 ) -> Result<StepInfo, StepError> {
     let mut clock = Clock::new();
-    let cell_volume = params.grid.dx.powi(D as i32);
     let dt_in_cells = (dt / params.grid.dx) as f32;
 
     let given = state.particles.len();
@@ -200,43 +199,16 @@ pub fn step<const D: usize>(
     state.volume_target += state.inflow * dt;
     state.inflow = boundary.inflow();
     clock.stage("level_set");
-    let mut bubble_events = Vec::new();
-    if let Some(tracked) = state.tracked.take() {
-        let mut found =
-            Found::new(params, surroundings, &state.level_set, &boundary, &mut workspace.boundary);
-        clock.stage("regions");
-        let ancestry =
-            trace(&tracked.labels, &found.regions.labels, &state.level_set, &state.velocity, dt_in_cells);
-        let times = [state.time + dt, dt];
-        let (mut tracked, events) =
-            tracked.succeeded_by(params, &found, &ancestry, times, state.volume_target);
-        tracked.set_inflow(&boundary);
-        clock.stage("tracking");
-        if undo_sudden_changes(&tracked, &mut state.level_set, cell_volume) {
-            let open = workspace.boundary.open_cells(params, &surroundings.solids);
-            found.volumes = found.regions.measure(&state.level_set, &boundary, open);
-            tracked.set_volumes(params, &found.volumes);
-        }
-        state.volume = found.volumes.liquid() * cell_volume;
-        state.tracked = Some(tracked);
-        bubble_events = events;
+    let substep = Substep { dt, ranges: &ranges, boundary: &boundary };
+    let bubble_events = if state.tracked.is_some() {
+        follow_regions(state, params, surroundings, substep, workspace, &mut clock)
     } else {
-        state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
-        if undo_sudden_change(state, &boundary, cell_volume) && !surroundings.sources.is_empty() {
-            fill_sources(&mut state.level_set, params, &surroundings.sources);
-            state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
-        }
-    }
+        keep_volume(state, params, surroundings, &boundary);
+        Vec::new()
+    };
     clock.stage("measure");
 
-    let (projected, viscosity) = solve_velocity(
-        state,
-        params,
-        surroundings,
-        Substep { dt, ranges: &ranges, boundary: &boundary },
-        workspace,
-        &mut clock,
-    )?;
+    let (projected, viscosity) = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
     let squeezes = find_squeezes(state, params, surroundings, &boundary, &projected.solve);
     workspace.ranges = Some(ranges);
     workspace.walls = Some(boundary);
@@ -259,6 +231,52 @@ pub fn step<const D: usize>(
         removed: flow.removed,
         stages: clock.stages,
     })
+}
+
+/// Measures the liquid, and undoes a sudden change of its volume.
+fn keep_volume<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    boundary: &Boundary<D>,
+) {
+    let cell_volume = params.grid.dx.powi(D as i32);
+    state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
+    if undo_sudden_change(state, boundary, cell_volume) && !surroundings.sources.is_empty() {
+        fill_sources(&mut state.level_set, params, &surroundings.sources);
+        state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
+    }
+}
+
+/// Finds the bodies of liquid and the regions of air, measures them, and tells who is who; the same for each of them as
+/// [`keep_volume`] does for all liquid.
+fn follow_regions<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    Substep { dt, boundary, .. }: Substep<D>,
+    workspace: &mut Workspace<D>,
+    clock: &mut Clock,
+) -> Vec<BubbleEvent> {
+    let Some(old) = state.tracked.take() else { return Vec::new() };
+    let cell_volume = params.grid.dx.powi(D as i32);
+    let mut found = Found::new(params, surroundings, &state.level_set, boundary, &mut workspace.boundary);
+    clock.stage("regions");
+    let dt_in_cells = (dt / params.grid.dx) as f32;
+    let ancestry = trace(&old.labels, &found.regions.labels, &state.level_set, &state.velocity, dt_in_cells);
+    found.fill(&old.specks(&found, &ancestry), &mut state.level_set);
+    let times = [state.time + dt, dt];
+    let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, times, state.volume_target);
+    tracked.set_inflow(boundary);
+    clock.stage("tracking");
+    if undo_sudden_changes(&tracked, &mut state.level_set, cell_volume) {
+        let open = workspace.boundary.open_cells(params, &surroundings.solids);
+        found.volumes = found.regions.measure(&state.level_set, boundary, open);
+        tracked.set_volumes(params, &found.volumes);
+    }
+    state.volume = found.volumes.liquid() * cell_volume;
+    state.tracked = Some(tracked);
+    events
 }
 
 /// What enters and leaves in a substep.

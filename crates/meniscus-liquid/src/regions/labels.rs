@@ -32,6 +32,14 @@ impl Owner {
         }
     }
 
+    /// The label that stands for it.
+    pub fn label(self) -> u32 {
+        match self {
+            Self::Body(body) => body as u32,
+            Self::Region(region) => region as u32 | AIR,
+        }
+    }
+
     /// Whether both are bodies, or both are regions.
     pub fn is_like(self, other: Self) -> bool {
         matches!(self, Self::Body(_)) == matches!(other, Self::Body(_))

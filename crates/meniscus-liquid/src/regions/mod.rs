@@ -1,5 +1,6 @@
 //! The connected bodies of liquid and regions of air, and which of them touch.
 
+mod fill;
 mod labels;
 mod volumes;
 

@@ -32,6 +32,12 @@ impl Votes {
         }
     }
 
+    /// Drops the samples of some new regions.
+    pub fn forget(&mut self, is_gone: impl Fn(usize) -> bool) {
+        self.between.retain(|&(_, new), _| !is_gone(new));
+        self.of_new.retain(|&new, _| !is_gone(new));
+    }
+
     /// The pairs that count: at least [`SHARE`] of the samples of one of the two.
     fn edges(&self) -> Vec<(usize, usize, u32)> {
         let mut of_old: BTreeMap<usize, u32> = BTreeMap::new();
