@@ -11,7 +11,7 @@ use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, part
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
-use crate::boundary::{Boundary, BoundaryCache, solid_cells};
+use crate::boundary::{Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, keep_inside, leave_solids};
 use crate::curvature::surface_pressure;
 use crate::inflow::{drain, fill_sources, outflow, pour};
@@ -19,6 +19,7 @@ use crate::measure::liquid_volume;
 use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
 use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
+use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
 use crate::squeeze::{Squeeze, find_squeezes};
@@ -35,6 +36,8 @@ pub struct Workspace<const D: usize> {
     sort: SortWorkspace<D>,
     transfer: TransferWorkspace,
     boundary: BoundaryCache<D>,
+    /// Of the solids where they were at the start of a substep.
+    boundary_before: BoundaryCache<D>,
     walls: Option<Boundary<D>>,
     projection: projection::Workspace,
 }
@@ -216,7 +219,7 @@ pub fn step<const D: usize>(
     state.substep += 1;
     Ok(StepInfo {
         liquid_cells: projected.unknowns,
-        solid_cells: solid_cells(params, &surroundings.solids, &mut workspace.boundary),
+        solid_cells: workspace.boundary.solid_cells(params, &surroundings.solids),
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,
         solve: projected.solve,
@@ -260,8 +263,12 @@ fn follow_regions<const D: usize>(
 ) -> Vec<BubbleEvent> {
     let Some(old) = state.tracked.take() else { return Vec::new() };
     let cell_volume = params.grid.dx.powi(D as i32);
-    let mut found = Found::new(params, surroundings, &state.level_set, boundary, &mut workspace.boundary);
+    let regions = Regions::find(params, surroundings, &state.level_set, boundary, &mut workspace.boundary);
     clock.stage("regions");
+    let open = workspace.boundary.open_cells(params, &surroundings.solids);
+    let volumes = regions.measure(&state.level_set, boundary, open);
+    let mut found = Found { regions, volumes };
+    clock.stage("measure");
     let dt_in_cells = (dt / params.grid.dx) as f32;
     let ancestry = trace(&old.labels, &found.regions.labels, &state.level_set, &state.velocity, dt_in_cells);
     found.fill(&old.specks(&found, &ancestry), &mut state.level_set);
@@ -303,7 +310,7 @@ fn exchange<const D: usize>(
     if has_sources || has_sinks {
         let at_start = surroundings.solids.iter().map(|s| Solid { to: s.from, ..s.clone() }).collect();
         let at_start = Surroundings { solids: at_start, ..surroundings.clone() };
-        let boundary = Boundary::new(params, &at_start, ranges.blocks(), &mut workspace.boundary);
+        let boundary = Boundary::new(params, &at_start, ranges.blocks(), &mut workspace.boundary_before);
         let total = |state: &State<D>| liquid_volume(&state.level_set, &boundary) * cell_volume;
         if has_sources {
             newcomers.extend(pour(state, ranges, params, &surroundings.sources));

@@ -10,7 +10,7 @@ use meniscus_core::interpolate::interpolate_faces;
 use rayon::prelude::*;
 
 use crate::params::{Params, Solid, Source, Surroundings};
-pub use sight::{BoundaryCache, OpenCells, solid_cells};
+pub use sight::{BoundaryCache, OpenCells};
 use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
@@ -21,6 +21,8 @@ const NARROW: f32 = 0.1;
 pub struct Boundary<const D: usize> {
     blocks: Arc<Blocks<D>>,
     sight: Vec<Sight>,
+    /// By block: whether only resting solids and no sources are in its sight.
+    resting: Vec<bool>,
     /// The open fraction of the faces: 0 on closed sides of the domain, in solids and in sources.
     pub open: FaceField<f32, D>,
     /// The velocity that sources prescribe on their faces, in m/s; not a number on all others.
@@ -38,7 +40,7 @@ impl<const D: usize> Boundary<D> {
         cache: &mut BoundaryCache<D>,
     ) -> Self {
         let solids = &surroundings.solids;
-        let sight = find_sights(params, solids, blocks, cache);
+        let (sight, resting) = find_sights(params, solids, blocks, cache);
         let mut open = FaceField::new(blocks.clone(), 0.0);
         for axis in 0..D {
             let values = open.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
@@ -46,7 +48,8 @@ impl<const D: usize> Boundary<D> {
                 fill_open(params, blocks.coord(block), axis, sight, values);
             });
         }
-        let mut boundary = Self { blocks: blocks.clone(), sight, open, inlets: None, outlets: Vec::new() };
+        let mut boundary =
+            Self { blocks: blocks.clone(), sight, resting, open, inlets: None, outlets: Vec::new() };
         boundary.close_sources(params, &surroundings.sources);
         boundary
     }
@@ -79,6 +82,7 @@ impl<const D: usize> Boundary<D> {
                         self.outlets.push((beyond, speed.abs() * area));
                     }
                     *open = 0.0;
+                    self.resting[slot.block] = false;
                     inlets.axes[axis].values_mut()[slot.flat::<D>()] = speed as f32;
                 }
             }
@@ -120,9 +124,14 @@ impl<const D: usize> Boundary<D> {
     /// those on sides of the domain.
     pub fn is_clear(&self, block: usize) -> bool {
         let last = self.blocks.cell(Slot { block, local: block_len::<D>() - 1 });
-        self.inlets.is_none()
+        self.resting[block]
             && matches!(self.sight[block], Sight::Open)
             && last.iter().zip(self.blocks.cells()).all(|(&c, n)| c < n)
+    }
+
+    /// Whether a block is as resting solids leave it: neither a moving one nor a source is in its sight.
+    pub fn is_resting(&self, block: usize) -> bool {
+        self.resting[block]
     }
 
     /// Whether the block sees a solid.
@@ -160,6 +169,11 @@ impl<const D: usize> Boundary<D> {
     /// The distances to the solids at the corners of a cell, in cells, if its block sees one.
     pub fn corner_distances(&self, slot: Slot) -> Option<[f64; 8]> {
         self.sight[slot.block].corners::<D>(slot.local)
+    }
+
+    /// The open fraction of a cell.
+    pub fn open_volume(&self, slot: Slot) -> f64 {
+        self.sight[slot.block].open_volume(slot.local)
     }
 
     fn in_block(&self, block: usize, x: [f32; D]) -> [f32; D] {

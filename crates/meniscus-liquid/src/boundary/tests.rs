@@ -96,6 +96,12 @@ fn solid_cells_are_counted() {
     let params = params::<2>(40);
     let solids = vec![Solid::fixed(Shape::box_between([0.1, 0.1], [0.35, 0.6]).unwrap())];
     let mut cache = BoundaryCache::default();
-    assert_eq!(solid_cells(&params, &solids, &mut cache), 10 * 20);
-    assert_eq!(solid_cells(&params, &[], &mut cache), 0);
+    assert_eq!(cache.solid_cells(&params, &solids), 10 * 20);
+    // Another one comes to lie half over the first.
+    let to = RigidTransform { translation: [0.1, 0.0], ..RigidTransform::IDENTITY };
+    let shape = Shape::box_between([0.125, 0.1], [0.375, 0.6]).unwrap();
+    let moving = Solid { shape, from: RigidTransform::IDENTITY, to };
+    assert_eq!(cache.solid_cells(&params, &[solids[0].clone(), moving]), 15 * 20);
+    assert_eq!(cache.solid_cells(&params, &solids), 10 * 20);
+    assert_eq!(cache.solid_cells(&params, &[]), 0);
 }

@@ -7,7 +7,7 @@ use meniscus_core::grid::{Blocks, Field, block_len};
 use rayon::prelude::*;
 
 /// The label of cells that belong to nothing: closed in by solids, or outside the domain.
-const NOTHING: u32 = u32::MAX;
+pub const NOTHING: u32 = u32::MAX;
 
 /// The bit that tells a region of air from a body of liquid.
 const AIR: u32 = 1 << 31;

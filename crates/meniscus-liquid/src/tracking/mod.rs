@@ -256,7 +256,8 @@ impl<const D: usize> Tracked<D> {
         cell_volume: f64,
     ) -> Vec<f64> {
         let counts = [self.bodies.len(), self.regions.len()];
-        let volumes = measure_volumes(&self.labels, counts, level_set, boundary);
+        let has_liquid = |block: usize| level_set.block(block).iter().any(|&level| level < 1.0);
+        let volumes = measure_volumes(&self.labels, counts, level_set, boundary, has_liquid);
         volumes.bodies.iter().map(|body| body.volume * cell_volume).collect()
     }
 
