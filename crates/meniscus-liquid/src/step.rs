@@ -18,7 +18,7 @@ use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
-use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
+use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, project};
 use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
@@ -422,9 +422,8 @@ fn solve_velocity<const D: usize>(
     clock.stage("viscosity");
 
     let mut pressure = moved_to(&state.pressure, blocks);
-    let projection_params =
-        ProjectionParams { dt, density: params.density, theta_min: params.theta_min, solve: params.solve };
-    let info = project(&liquid, &mut velocity, &mut pressure, &projection_params, &mut workspace.projection)?;
+    let info =
+        project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
     state.pressure = pressure;
     if let Some(tracked) = &mut state.tracked {
         tracked.set_pressures(&info.bubble_pressure);
@@ -444,7 +443,7 @@ fn solve_velocity<const D: usize>(
             }
         });
     }
-    boundary.constrain(params, surroundings, dt, &mut velocity);
+    boundary.constrain(params, surroundings, dt, &mut velocity, &valid);
     state.velocity = velocity;
     clock.stage("extrapolate");
 

@@ -6,7 +6,7 @@ mod thin_walls;
 use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, unravel};
-use meniscus_core::interpolate::interpolate_faces;
+use meniscus_core::interpolate::interpolate_face;
 use rayon::prelude::*;
 
 use crate::params::{Params, Solid, Source, Surroundings};
@@ -15,6 +15,9 @@ use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;
+
+/// Faces deeper in a solid than this, in cells, are never looked at: nothing moves in there.
+const DEEP: f32 = 3.0;
 
 /// The solids as the grid sees them at the end of a substep.
 #[derive(Clone, Debug)]
@@ -111,6 +114,7 @@ impl<const D: usize> Boundary<D> {
         let cell = cell.map(|c| c as i64);
         match self.inlets.as_ref().map(|inlets| inlets.get(axis, cell)) {
             Some(speed) if !speed.is_nan() => f64::from(speed),
+            _ if self.blocks.locate(cell).is_some_and(|slot| self.is_resting(slot.block)) => 0.0,
             _ => wall_velocity(params, surroundings, params.grid.face_centre(axis, cell), dt)[axis],
         }
     }
@@ -152,11 +156,7 @@ impl<const D: usize> Boundary<D> {
     /// The gradient of the distance at a point of a block: the direction out of the solid.
     pub fn normal(&self, block: usize, x: [f32; D]) -> [f32; D] {
         match &self.sight[block] {
-            Sight::Cut(cut) => {
-                let gradient = at_nodes(&cut.nodes, self.in_block(block, x)).1;
-                let length = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
-                if length > 0.0 { gradient.map(|g| g / length) } else { [0.0; D] }
-            }
+            Sight::Cut(cut) => unit(at_nodes(&cut.nodes, self.in_block(block, x)).1),
             _ => [0.0; D],
         }
     }
@@ -183,18 +183,19 @@ impl<const D: usize> Boundary<D> {
 
     /// Gives the faces that no liquid passes the normal velocity of the wall that closes them, so that
     /// what moves with the interpolated velocity slides along walls. `velocity` has been extrapolated into
-    /// the solids.
+    /// the solids, and is known on the faces that are `valid`; no others are looked at.
     pub fn constrain(
         &self,
         params: &Params<D>,
         surroundings: &Surroundings<D>,
         dt: f64,
         velocity: &mut FaceField<f32, D>,
+        valid: &FaceField<bool, D>,
     ) {
         let cut: Vec<usize> = (0..self.blocks.len()).filter(|&block| self.is_cut(block)).collect();
         let constrained: Vec<Vec<(usize, usize, f32)>> = cut
             .par_iter()
-            .map(|&block| self.constrained_faces(params, surroundings, dt, velocity, block))
+            .map(|&block| self.constrained_faces(params, surroundings, dt, (velocity, valid), block))
             .collect();
         for (&block, faces) in cut.iter().zip(constrained) {
             for (axis, local, value) in faces {
@@ -225,25 +226,33 @@ impl<const D: usize> Boundary<D> {
         params: &Params<D>,
         surroundings: &Surroundings<D>,
         dt: f64,
-        velocity: &FaceField<f32, D>,
+        (velocity, valid): (&FaceField<f32, D>, &FaceField<bool, D>),
         block: usize,
     ) -> Vec<(usize, usize, f32)> {
+        let Sight::Cut(cut) = &self.sight[block] else { return Vec::new() };
         let mut faces = Vec::new();
         for local in 0..block_len::<D>() {
             let slot = Slot { block, local };
             let cell = self.blocks.cell(slot);
-            for axis in 0..D {
-                if self.open.axes[axis][slot] >= NARROW
-                    || cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n)
-                {
+            if cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n) {
+                continue;
+            }
+            let is_wall = |axis: usize| valid.axes[axis][slot] && self.open.axes[axis][slot] < NARROW;
+            for axis in (0..D).filter(|&axis| is_wall(axis)) {
+                let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
+                let (distance, slope) = at_nodes(&cut.nodes, self.in_block(block, x));
+                if distance < -DEEP {
                     continue;
                 }
-                let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
-                let normal = self.normal(block, x);
-                let flow = interpolate_faces(velocity, x);
-                let wall = wall_velocity(params, surroundings, params.to_metres(x), dt);
-                let approach: f32 = (0..D).map(|a| (flow[a] - wall[a] as f32) * normal[a]).sum();
-                faces.push((axis, local, velocity.axes[axis][slot] - approach * normal[axis]));
+                let normal = unit(slope);
+                let own = velocity.axes[axis][slot];
+                let flow = |a: usize| if a == axis { own } else { interpolate_face(velocity, a, x) };
+                let wall = match self.is_resting(block) {
+                    true => [0.0; D],
+                    false => wall_velocity(params, surroundings, params.to_metres(x), dt),
+                };
+                let approach: f32 = (0..D).map(|a| (flow(a) - wall[a] as f32) * normal[a]).sum();
+                faces.push((axis, local, own - approach * normal[axis]));
             }
         }
         faces
@@ -271,6 +280,11 @@ impl<const D: usize> Boundary<D> {
             });
         }
     }
+}
+
+fn unit<const D: usize>(vector: [f32; D]) -> [f32; D] {
+    let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
+    if length > 0.0 { vector.map(|v| v / length) } else { [0.0; D] }
 }
 
 /// The cells whose centres lie in a source, x fastest.

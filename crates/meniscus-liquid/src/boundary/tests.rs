@@ -4,6 +4,8 @@ use meniscus_core::fractions::grid_face_open_fraction;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 
+use meniscus_core::interpolate::interpolate_faces;
+
 use super::*;
 
 fn params<const D: usize>(cells: usize) -> Params<D> {
@@ -82,7 +84,8 @@ fn a_flow_into_a_wall_is_turned_along_it() {
         let boundary = boundary(&params, &surroundings);
         let mut velocity = FaceField::new(Arc::new(Blocks::all([32; 2])), 0.0);
         velocity.axes[0].values_mut().fill(1.0);
-        boundary.constrain(&params, &surroundings, 0.01, &mut velocity);
+        let valid = FaceField::new(velocity.blocks().clone(), true);
+        boundary.constrain(&params, &surroundings, 0.01, &mut velocity, &valid);
         let u = interpolate_faces(&velocity, [18.0, 15.0]);
         let normal = (u[1] - u[0]) / 2f32.sqrt();
         let wall = speed as f32 * 2f32.sqrt();
