@@ -28,7 +28,7 @@ pub struct Parts<const D: usize> {
     /// The part of each cell, or [`NO_PART`].
     of_cell: Box<[u16]>,
     count: usize,
-    /// By axis, a bit for each cell of the block's lowest layer whose lower face is open.
+    /// By axis, a bit for each cell of the block's lowest layer whose lower face is open; see [`Mask::layer`].
     joins: [u64; D],
 }
 
@@ -47,7 +47,7 @@ impl<const D: usize> Parts<D> {
             count += 1;
             left = left.without(&part);
         }
-        let joins = std::array::from_fn(|axis| lowest_layer(&members.and(&open[axis]), axis));
+        let joins = std::array::from_fn(|axis| members.and(&open[axis]).layer(axis, 0));
         Self { members, of_cell, count: usize::from(count), joins }
     }
 
@@ -139,12 +139,6 @@ impl Partition {
         }
         (self.parent, count as usize)
     }
-}
-
-/// A bit for each cell of a block's lowest layer across `axis` that is in a mask: see [`layer_cell`].
-fn lowest_layer<const D: usize>(mask: &Mask<D>, axis: usize) -> u64 {
-    let has = |index: usize| mask.has(local_index(layer_cell::<D>(index, axis)));
-    (0..block_len::<D>() / BLOCK_EDGE).fold(0, |bits, index| bits | u64::from(has(index)) << index)
 }
 
 /// The cell of a block in its lowest layer across `axis` with this index in it, the lowest other axis fastest.
@@ -258,18 +252,25 @@ fn for_each_join<const D: usize>(
     axis: usize,
     mut join: impl FnMut(u32, u32),
 ) {
+    const LAST: usize = BLOCK_EDGE - 1;
     let mut faces = match (below, above) {
         (BlockCells::None, _) | (_, BlockCells::None) => return,
         (BlockCells::All, BlockCells::All) => return join(0, 0),
-        (_, BlockCells::All) => u64::MAX >> (64 - block_len::<D>() / BLOCK_EDGE),
-        (_, BlockCells::Some(parts)) => parts.joins[axis],
+        (BlockCells::Some(below), BlockCells::All) => below.members.layer(axis, LAST),
+        (BlockCells::All, BlockCells::Some(above)) => above.joins[axis],
+        (BlockCells::Some(below), BlockCells::Some(above)) => {
+            below.members.layer(axis, LAST) & above.joins[axis]
+        }
     };
+    if faces != 0 && below.parts() == 1 && above.parts() == 1 {
+        return join(0, 0);
+    }
     let mut last = None;
     while faces != 0 {
         let cell = layer_cell::<D>(faces.trailing_zeros() as usize, axis);
         faces &= faces - 1;
         let mut under = cell;
-        under[axis] = BLOCK_EDGE - 1;
+        under[axis] = LAST;
         let pair = (part_of(below, under), part_of(above, cell));
         // Neighbouring faces mostly join the same parts.
         if let (Some(a), Some(b)) = pair

@@ -109,6 +109,20 @@ impl<const D: usize> Mask<D> {
         })
     }
 
+    /// A bit for each cell of the layer with this coordinate along an axis, the lowest other axis fastest.
+    pub fn layer(&self, axis: usize, at: usize) -> u64 {
+        /// Brings the first bits of eight bytes together in the last byte.
+        const GATHER: u64 = 0x0102_0408_1020_4080;
+        let row = |bits: u64| match axis {
+            0 => (bits >> at & FIRST_COLUMN).wrapping_mul(GATHER) >> (LAYER - BLOCK_EDGE),
+            _ => bits >> (BLOCK_EDGE * at) & 0xff,
+        };
+        match axis {
+            2 => self.layers[at],
+            _ => (0..Self::LAYERS).fold(0, |layer, k| layer | row(self.layers[k]) << (BLOCK_EDGE * k)),
+        }
+    }
+
     /// The first cell.
     pub fn first(&self) -> Option<usize> {
         self.iter().next()

@@ -173,8 +173,8 @@ fn levels_of<const D: usize>(level_set: &Field<f32, D>, block: usize) -> Levels 
 /// By block and axis, the cells whose lower faces are open.
 fn open_faces<const D: usize>(boundary: &Boundary<D>, blocks: &Blocks<D>) -> Vec<[Mask<D>; D]> {
     let of_block = |block: usize| {
-        if boundary.is_clear(block) {
-            return [Mask::all(); D];
+        if boundary.is_clear(block) || boundary.is_solid(block) {
+            return [if boundary.is_solid(block) { Mask::EMPTY } else { Mask::all() }; D];
         }
         boundary.open.axes.each_ref().map(|open| {
             let values = open.block(block);
@@ -223,8 +223,8 @@ fn find_contacts<const D: usize>(
 ) -> Vec<Contact> {
     let blocks = labels.blocks();
     let members = |block: Option<usize>, kind: usize| block.map_or(Mask::EMPTY, |b| cells[b][kind].members());
-    let of_block = |block: usize| -> BTreeMap<(usize, usize), f64> {
-        let mut found = BTreeMap::new();
+    let of_block = |block: usize| -> Vec<((usize, usize), f64)> {
+        let mut found = Vec::new();
         let [liquid, air] = [0, 1].map(|kind| members(Some(block), kind));
         for axis in 0..D {
             let below = blocks.neighbour(block, axis, 0);
@@ -238,7 +238,11 @@ fn find_contacts<const D: usize>(
                     (Some(Owner::Region(region)), Some(Owner::Body(body))) => (body, region),
                     _ => continue,
                 };
-                *found.entry(pair).or_insert(0.0) += f64::from(boundary.open.axes[axis][upper]);
+                let area = f64::from(boundary.open.axes[axis][upper]);
+                match found.iter_mut().find(|(known, _)| *known == pair) {
+                    Some((_, sum)) => *sum += area,
+                    None => found.push((pair, area)),
+                }
             }
         }
         found

@@ -14,21 +14,11 @@ pub struct Votes {
 }
 
 impl Votes {
-    /// A sample of a new region.
-    pub fn add(&mut self, old: Option<usize>, new: usize) {
-        *self.of_new.entry(new).or_insert(0) += 1;
+    /// Samples of a new region.
+    pub fn add(&mut self, old: Option<usize>, new: usize, count: u32) {
+        *self.of_new.entry(new).or_insert(0) += count;
         if let Some(old) = old {
-            *self.between.entry((old, new)).or_insert(0) += 1;
-        }
-    }
-
-    /// Those of another part of the domain.
-    pub fn join(&mut self, other: Self) {
-        for (pair, count) in other.between {
-            *self.between.entry(pair).or_insert(0) += count;
-        }
-        for (new, count) in other.of_new {
-            *self.of_new.entry(new).or_insert(0) += count;
+            *self.between.entry((old, new)).or_insert(0) += count;
         }
     }
 
@@ -147,7 +137,7 @@ mod tests {
     fn votes(between: &[((usize, usize), u32)]) -> Votes {
         let mut votes = Votes::default();
         for &((old, new), count) in between {
-            (0..count).for_each(|_| votes.add(Some(old), new));
+            votes.add(Some(old), new, count);
         }
         votes
     }
@@ -156,7 +146,7 @@ mod tests {
     #[test]
     fn a_bubble_splits_while_it_merges_in_part_with_another() {
         let mut votes = votes(&[((0, 0), 40), ((0, 1), 30), ((1, 1), 50), ((2, 2), 10)]);
-        (0..4).for_each(|_| votes.add(None, 3));
+        votes.add(None, 3, 4);
         let found = families([&[false; 3], &[false; 4]], &votes);
         assert_eq!(found.len(), 3);
         assert_eq!((&found[0].old[..], &found[0].new[..]), (&[0, 1][..], &[0, 1][..]));

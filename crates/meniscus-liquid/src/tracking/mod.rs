@@ -287,7 +287,7 @@ impl<const D: usize> Tracked<D> {
             if let Some(new) = regions.region_at(region.anchor)
                 && !votes.of_new.contains_key(&new)
             {
-                votes.add(Some(old), new);
+                votes.add(Some(old), new, 1);
             }
         }
     }

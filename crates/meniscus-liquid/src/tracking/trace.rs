@@ -30,29 +30,46 @@ pub fn trace<const D: usize>(
 ) -> Ancestry {
     let blocks = new.blocks();
     let of_block = |block: usize| {
-        let mut found = Ancestry::default();
+        let mut found = Tally::default();
         for local in 0..block_len::<D>() {
             let slot = Slot { block, local };
-            let Some(owner) = Owner::of(new[slot]).filter(|_| level_set[slot].abs() <= NEAR) else {
+            if level_set[slot].abs() > NEAR {
                 continue;
-            };
-            let from = owner_at(old, departure(blocks.cell(slot), velocity, dt), owner);
-            match (from, owner) {
-                (Some(Owner::Body(from)), Owner::Body(body)) => found.bodies.add(Some(from), body),
-                (Some(Owner::Region(from)), Owner::Region(region)) => found.regions.add(Some(from), region),
-                (_, Owner::Body(body)) => found.bodies.add(None, body),
-                (_, Owner::Region(region)) => found.regions.add(None, region),
+            }
+            if let Some(owner) = Owner::of(new[slot]) {
+                found.add(owner_at(old, departure(blocks.cell(slot), velocity, dt), owner), owner);
             }
         }
-        found
+        found.counts
     };
-    let parts: Vec<Ancestry> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let parts: Vec<Vec<(Pair, u32)>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
     let mut ancestry = Ancestry::default();
-    for part in parts {
-        ancestry.bodies.join(part.bodies);
-        ancestry.regions.join(part.regions);
+    for ((from, owner), count) in parts.into_iter().flatten() {
+        let from = from.map(|(Owner::Body(from) | Owner::Region(from))| from);
+        match owner {
+            Owner::Body(body) => ancestry.bodies.add(from, body, count),
+            Owner::Region(region) => ancestry.regions.add(from, region, count),
+        }
     }
     ancestry
+}
+
+/// From whom to whom, of the same kind.
+type Pair = (Option<Owner>, Owner);
+
+/// How often pairs were met.
+#[derive(Default)]
+struct Tally {
+    counts: Vec<(Pair, u32)>,
+}
+
+impl Tally {
+    fn add(&mut self, from: Option<Owner>, to: Owner) {
+        match self.counts.iter_mut().find(|(pair, _)| *pair == (from, to)) {
+            Some((_, count)) => *count += 1,
+            None => self.counts.push(((from, to), 1)),
+        }
+    }
 }
 
 /// Where what is at the centre of a cell came from.
