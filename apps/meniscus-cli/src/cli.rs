@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench::pressure::{self, Source};
-use crate::bench::step;
+use crate::bench::{scene, step};
 use crate::commands::{check, export, render, run, scenes};
 
 /// Why the command did not do what it was asked, by exit code.
@@ -203,6 +203,8 @@ struct BenchArgs {
 enum Benchmark {
     /// Solve a standard pressure system and compare with the memory bandwidth of this machine.
     Pressure(PressureArgs),
+    /// Run a scene and compare its projection with that of `air.model="void"` and with a simpler preconditioner.
+    Scene(SceneArgs),
     /// Time the stages of a step of a dam break.
     Step(StepArgs),
 }
@@ -272,6 +274,11 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Bench(BenchArgs { benchmark: Benchmark::Pressure(args) }) => {
             let source = Source::parse(&args.system, args.cells);
             print_json(&pressure::run(&source, args.threads, args.repeat, args.profile)?);
+            Ok(())
+        }
+        Command::Bench(BenchArgs { benchmark: Benchmark::Scene(args) }) => {
+            use_threads(args.threads)?;
+            print_json(&scene::run(&args)?);
             Ok(())
         }
         Command::Bench(BenchArgs { benchmark: Benchmark::Step(args) }) => {

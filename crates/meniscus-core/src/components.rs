@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::grid::{BLOCK_EDGE, Blocks, block_len, cell_in_block, local_index, ravel, unravel};
+use crate::grid::{BLOCK_EDGE, Blocks, Mask, block_len, cell_in_block, local_index, ravel, unravel};
 
 /// The cells of one block that are searched.
 #[derive(Clone, Debug)]
@@ -24,47 +24,31 @@ pub enum BlockCells<const D: usize> {
 /// Cells of a block in pieces that are connected within it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts<const D: usize> {
+    members: Mask<D>,
     /// The part of each cell, or [`NO_PART`].
     of_cell: Box<[u16]>,
     count: usize,
-    /// By axis, a bit for each cell of the block's lowest layer whose lower face is open.
+    /// By axis, a bit for each cell of the block's lowest layer whose lower face is open; see [`Mask::layer`].
     joins: [u64; D],
 }
 
 const NO_PART: u16 = u16::MAX;
 
 impl<const D: usize> Parts<D> {
-    /// The parts of the cells for which `member` holds (by local index), connected through the lower faces for
-    /// which `open(axis, local)` holds.
-    pub fn new(member: impl Fn(usize) -> bool, open: impl Fn(usize, usize) -> bool) -> Self {
-        let members: Vec<bool> = (0..block_len::<D>()).map(member).collect();
-        let mut partition = Partition::new(block_len::<D>());
-        let mut joins = [0; D];
-        for local in (0..block_len::<D>()).filter(|&local| members[local]) {
-            let inner = cell_in_block::<D>(local);
-            for axis in 0..D {
-                if inner[axis] == 0 {
-                    joins[axis] |= u64::from(open(axis, local)) << layer_index(inner, axis);
-                    continue;
-                }
-                let lower = local - BLOCK_EDGE.pow(axis as u32);
-                if members[lower] && open(axis, local) {
-                    partition.join(lower, local);
-                }
-            }
-        }
+    /// The parts of some cells, connected through the lower faces in `open`, by axis. They are in the order of their first
+    /// cells.
+    pub fn new(members: Mask<D>, open: &[Mask<D>; D]) -> Self {
+        let mut of_cell = vec![NO_PART; block_len::<D>()].into_boxed_slice();
         let mut count = 0;
-        let mut of_cell = vec![NO_PART; block_len::<D>()];
-        for local in (0..block_len::<D>()).filter(|&local| members[local]) {
-            let root = partition.root(local);
-            if root == local {
-                of_cell[local] = count;
-                count += 1;
-            } else {
-                of_cell[local] = of_cell[root];
-            }
+        let mut left = members;
+        while let Some(first) = left.first() {
+            let part = left.connected(first, open);
+            part.iter().for_each(|local| of_cell[local] = count);
+            count += 1;
+            left = left.without(&part);
         }
-        Self { of_cell: of_cell.into_boxed_slice(), count: count as usize, joins }
+        let joins = std::array::from_fn(|axis| members.and(&open[axis]).layer(axis, 0));
+        Self { members, of_cell, count: usize::from(count), joins }
     }
 
     /// The number of parts.
@@ -82,6 +66,31 @@ impl<const D: usize> Parts<D> {
     pub fn of_cell(&self, local: usize) -> Option<usize> {
         let part = self.of_cell[local];
         (part != NO_PART).then_some(part as usize)
+    }
+}
+
+impl<const D: usize> BlockCells<D> {
+    /// Some cells in their parts, or none if there are none.
+    pub fn in_parts(members: Mask<D>, open: &[Mask<D>; D]) -> Self {
+        if members.is_empty() { Self::None } else { Self::Some(Arc::new(Parts::new(members, open))) }
+    }
+
+    /// How many parts they are in.
+    pub fn parts(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::All => 1,
+            Self::Some(parts) => parts.len(),
+        }
+    }
+
+    /// Those cells.
+    pub fn members(&self) -> Mask<D> {
+        match self {
+            Self::None => Mask::EMPTY,
+            Self::All => Mask::all(),
+            Self::Some(parts) => parts.members,
+        }
     }
 }
 
@@ -132,12 +141,7 @@ impl Partition {
     }
 }
 
-/// The place of a cell of a block in its layer across `axis`.
-fn layer_index<const D: usize>(inner: [usize; D], axis: usize) -> usize {
-    (0..D).rev().filter(|&a| a != axis).fold(0, |index, a| index * BLOCK_EDGE + inner[a])
-}
-
-/// The cell of a block in its lowest layer across `axis`; the inverse of [`layer_index`].
+/// The cell of a block in its lowest layer across `axis` with this index in it, the lowest other axis fastest.
 fn layer_cell<const D: usize>(mut index: usize, axis: usize) -> [usize; D] {
     std::array::from_fn(|a| {
         if a == axis {
@@ -173,7 +177,7 @@ impl<const D: usize> Components<D> {
         let mut parts = 0;
         for block in &blocks {
             first.push(parts);
-            parts += part_count(block) as u32;
+            parts += block.parts() as u32;
         }
         let mut partition = Partition::new(parts as usize);
         let mut stride = 1;
@@ -223,7 +227,7 @@ impl<const D: usize> Components<D> {
     pub fn first_cells(&self) -> Vec<[usize; D]> {
         let mut found = Vec::with_capacity(self.count);
         for (index, block) in self.blocks.iter().enumerate() {
-            for part in 0..part_count(block) {
+            for part in 0..block.parts() {
                 // Components are numbered in the order in which they are met.
                 if self.of_part[self.first[index] as usize + part] as usize == found.len() {
                     let is_first =
@@ -248,18 +252,25 @@ fn for_each_join<const D: usize>(
     axis: usize,
     mut join: impl FnMut(u32, u32),
 ) {
+    const LAST: usize = BLOCK_EDGE - 1;
     let mut faces = match (below, above) {
         (BlockCells::None, _) | (_, BlockCells::None) => return,
         (BlockCells::All, BlockCells::All) => return join(0, 0),
-        (_, BlockCells::All) => u64::MAX >> (64 - block_len::<D>() / BLOCK_EDGE),
-        (_, BlockCells::Some(parts)) => parts.joins[axis],
+        (BlockCells::Some(below), BlockCells::All) => below.members.layer(axis, LAST),
+        (BlockCells::All, BlockCells::Some(above)) => above.joins[axis],
+        (BlockCells::Some(below), BlockCells::Some(above)) => {
+            below.members.layer(axis, LAST) & above.joins[axis]
+        }
     };
+    if faces != 0 && below.parts() == 1 && above.parts() == 1 {
+        return join(0, 0);
+    }
     let mut last = None;
     while faces != 0 {
         let cell = layer_cell::<D>(faces.trailing_zeros() as usize, axis);
         faces &= faces - 1;
         let mut under = cell;
-        under[axis] = BLOCK_EDGE - 1;
+        under[axis] = LAST;
         let pair = (part_of(below, under), part_of(above, cell));
         // Neighbouring faces mostly join the same parts.
         if let (Some(a), Some(b)) = pair
@@ -268,14 +279,6 @@ fn for_each_join<const D: usize>(
             last = Some(pair);
             join(a, b);
         }
-    }
-}
-
-fn part_count<const D: usize>(block: &BlockCells<D>) -> usize {
-    match block {
-        BlockCells::None => 0,
-        BlockCells::All => 1,
-        BlockCells::Some(parts) => parts.len(),
     }
 }
 

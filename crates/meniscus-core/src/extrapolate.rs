@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::grid::{Blocks, FaceField, Field, Slot, block_len};
+use crate::grid::{Blocks, FaceField, Field, Mask, Slot, block_len};
 
 /// Gives values to faces without one, `layers` layers outwards from the `valid` faces: a face of the
 /// next layer gets the mean of what its valid neighbours of the same component continue to it. On return `valid`
@@ -21,88 +21,84 @@ pub fn extrapolate<const D: usize>(
     layers: usize,
 ) {
     assert_eq!(velocity.blocks(), valid.blocks(), "both fields have the same blocks");
-    for axis in 0..D {
-        for _ in 0..layers {
-            if !add_layer(&mut velocity.axes[axis], &mut valid.axes[axis], axis) {
-                break;
-            }
-        }
+    for (axis, (velocity, valid)) in velocity.axes.iter_mut().zip(&mut valid.axes).enumerate() {
+        extrapolate_axis(velocity, valid, axis, layers);
     }
 }
 
-/// Adds one layer to one component; says whether it had any face.
-fn add_layer<const D: usize>(velocity: &mut Field<f32, D>, valid: &mut Field<bool, D>, axis: usize) -> bool {
-    let blocks = velocity.blocks().clone();
-    let any_valid: Vec<bool> =
-        valid.values().par_chunks(block_len::<D>()).map(|block| block.contains(&true)).collect();
-    // All new values are found before any is written: a layer never sees itself.
-    let layer: Vec<Vec<(usize, f32)>> = (0..blocks.len())
-        .into_par_iter()
-        .map(|block| {
-            let near_valid = any_valid[block]
-                || (0..D).any(|a| {
-                    (0..2).any(|side| blocks.neighbour(block, a, side).is_some_and(|other| any_valid[other]))
-                });
-            if near_valid { next_layer(velocity, valid, axis, block) } else { Vec::new() }
-        })
-        .collect();
-
-    let velocity = velocity.values_mut().par_chunks_mut(block_len::<D>());
-    let valid = valid.values_mut().par_chunks_mut(block_len::<D>());
-    velocity.zip(valid).zip(&layer).for_each(|((velocity, valid), layer)| {
-        for &(local, value) in layer {
-            velocity[local] = value;
-            valid[local] = true;
-        }
-    });
-    layer.iter().any(|block| !block.is_empty())
-}
-
-/// The faces of a block that are not valid but have a valid neighbour, and their new values.
-fn next_layer<const D: usize>(
-    velocity: &Field<f32, D>,
-    valid: &Field<bool, D>,
+fn extrapolate_axis<const D: usize>(
+    velocity: &mut Field<f32, D>,
+    valid: &mut Field<bool, D>,
     axis: usize,
-    block: usize,
-) -> Vec<(usize, f32)> {
-    let blocks = velocity.blocks();
-    let mut layer = Vec::new();
-    for (local, &known) in valid.block(block).iter().enumerate() {
-        let slot = Slot { block, local };
-        if known || !is_face(blocks, axis, slot) {
-            continue;
+    layers: usize,
+) {
+    let blocks = velocity.blocks().clone();
+    let faces: Vec<Mask<D>> =
+        (0..blocks.len()).into_par_iter().map(|block| faces(&blocks, axis, block)).collect();
+    let of_block = |(valid, faces): (&[bool], &Mask<D>)| Mask::from_fn(|local| valid[local]).and(faces);
+    let mut known: Vec<Mask<D>> =
+        valid.values().par_chunks(block_len::<D>()).zip(&faces).map(of_block).collect();
+    for _ in 0..layers {
+        let next = |block: usize| next_to(&known, &blocks, block).and(&faces[block]).without(&known[block]);
+        let layer: Vec<Mask<D>> = (0..blocks.len()).into_par_iter().map(next).collect();
+        if layer.iter().all(Mask::is_empty) {
+            break;
         }
-        let (mut first, mut excess, mut count) = (0.0, 0.0, 0);
-        for (a, side) in (0..D).flat_map(|a| [(a, 0), (a, 1)]) {
-            if let Some(value) = continued(velocity, valid, axis, slot, |slot| blocks.step(slot, a, side)) {
-                if count == 0 {
-                    first = value;
-                }
-                // The mean as a correction to the first value, so that equal values are kept.
-                excess += value - first;
-                count += 1;
-            }
-        }
-        if count > 0 {
-            layer.push((local, first + excess / count as f32));
-        }
+        // All new values are found before any is written: a layer never sees itself.
+        let values: Vec<Vec<f32>> = (layer.par_iter().enumerate())
+            .map(|(block, layer)| {
+                layer.iter().map(|local| mean(velocity, &known, Slot { block, local })).collect()
+            })
+            .collect();
+        let written = velocity.values_mut().par_chunks_mut(block_len::<D>()).zip(&layer).zip(&values);
+        written.for_each(|((velocity, layer), values)| {
+            layer.iter().zip(values).for_each(|(local, &value)| velocity[local] = value);
+        });
+        known.par_iter_mut().zip(&layer).for_each(|(known, layer)| *known = known.or(layer));
     }
-    layer
+    valid.values_mut().par_chunks_mut(block_len::<D>()).zip(&known).for_each(|(valid, known)| {
+        known.iter().for_each(|local| valid[local] = true);
+    });
 }
 
-/// What the next face in a direction continues to a face, if it is valid.
+/// The cells of a block that share a face with a cell in `of`, by block.
+fn next_to<const D: usize>(of: &[Mask<D>], blocks: &Blocks<D>, block: usize) -> Mask<D> {
+    let other = |axis, side| blocks.neighbour(block, axis, side).map_or(Mask::EMPTY, |other| of[other]);
+    (0..D).fold(Mask::EMPTY, |cells, axis| {
+        let (above, below) =
+            (of[block].raised(axis, &other(axis, 0)), of[block].lowered(axis, &other(axis, 1)));
+        cells.or(&above).or(&below)
+    })
+}
+
+/// The mean of what the known neighbours of a face, of which there is at least one, continue to it.
+fn mean<const D: usize>(velocity: &Field<f32, D>, known: &[Mask<D>], slot: Slot) -> f32 {
+    let blocks = velocity.blocks();
+    let (mut first, mut excess, mut count) = (0.0, 0.0, 0);
+    for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+        let next = |slot| blocks.step(slot, axis, side).filter(|s| known[s.block].has(s.local));
+        if let Some(value) = continued(velocity, slot, next) {
+            if count == 0 {
+                first = value;
+            }
+            // The mean as a correction to the first value, so that equal values are kept.
+            excess += value - first;
+            count += 1;
+        }
+    }
+    first + excess / count as f32
+}
+
+/// What the next known face in a direction continues to a face.
 #[inline]
 fn continued<const D: usize>(
     velocity: &Field<f32, D>,
-    valid: &Field<bool, D>,
-    axis: usize,
     slot: Slot,
     next: impl Fn(Slot) -> Option<Slot>,
 ) -> Option<f32> {
-    let known = |slot: Slot| next(slot).filter(|&s| valid[s] && is_face(velocity.blocks(), axis, s));
-    let near = known(slot)?;
-    let slope = known(near).and_then(|second| {
-        let third = known(second)?;
+    let near = next(slot)?;
+    let slope = next(near).and_then(|second| {
+        let third = next(second)?;
         Some(lesser(velocity[near] - velocity[second], velocity[second] - velocity[third]))
     });
     Some(velocity[near] + slope.unwrap_or(0.0))
@@ -117,6 +113,14 @@ fn lesser(a: f32, b: f32) -> f32 {
     } else {
         b
     }
+}
+
+/// The cells of a block whose lower faces along `axis` belong to the domain.
+fn faces<const D: usize>(blocks: &Blocks<D>, axis: usize, block: usize) -> Mask<D> {
+    if is_face(blocks, axis, Slot { block, local: block_len::<D>() - 1 }) {
+        return Mask::all();
+    }
+    Mask::from_fn(|local| is_face(blocks, axis, Slot { block, local }))
 }
 
 /// Whether the lower face along `axis` of the cell at a slot belongs to the domain: blocks at the end of

@@ -1,5 +1,8 @@
 //! Conjugate gradients for operators that are not an [`Operator`](crate::Operator).
 
+use rayon::prelude::*;
+
+use crate::Operator;
 use crate::cg::{SolveError, SolveInfo, SolveParams, dot, each_chunk};
 use crate::profile::{Kernel, Profile};
 
@@ -71,6 +74,32 @@ pub fn conjugate_gradients(
     }
     let relative_residual = *history.last().expect("never empty");
     Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history, sealed: Vec::new(), profile })
+}
+
+/// Solves A x = b with the diagonal of A as the preconditioner, from zero: what the multigrid of
+/// [`Solver`](crate::Solver) is measured against. Sealed components are not taken care of.
+///
+/// # Errors
+/// As [`conjugate_gradients`].
+pub fn solve_by_diagonal<const D: usize>(
+    operator: &Operator<D>,
+    b: &[f64],
+    x: &mut [f64],
+    params: &SolveParams,
+) -> Result<SolveInfo, SolveError> {
+    let inverse = |i: usize| match operator.level.diagonal(i) {
+        diagonal if diagonal > 0.0 => 1.0 / diagonal,
+        _ => 0.0,
+    };
+    let inverse: Vec<f64> = (0..operator.len()).into_par_iter().map(inverse).collect();
+    x.fill(0.0);
+    let product = |p: &[f64], q: &mut [f64]| {
+        operator.apply(p, q);
+    };
+    let precondition = |r: &[f64], z: &mut [f64]| {
+        z.par_iter_mut().zip(r).zip(&inverse).for_each(|((z, r), inverse)| *z = r * inverse);
+    };
+    conjugate_gradients(b, x, product, precondition, params)
 }
 
 #[cfg(test)]

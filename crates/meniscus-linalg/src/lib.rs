@@ -13,7 +13,7 @@ mod profile;
 mod real;
 
 pub use cg::{Sealed, SolveError, SolveInfo, SolveParams, Solver, Workspace};
-pub use conjugate::conjugate_gradients;
+pub use conjugate::{conjugate_gradients, solve_by_diagonal};
 pub use operator::{
     AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face,
 };

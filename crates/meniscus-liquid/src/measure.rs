@@ -1,7 +1,6 @@
 //! What there is: volumes and cells.
 
 use meniscus_core::components::BlockCells;
-use meniscus_core::fractions::cell_open_fraction;
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
 use meniscus_core::vector::{dot, norm};
 use rayon::prelude::*;
@@ -75,7 +74,7 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
             let slot = Slot { block, local };
             let cell = blocks.cell(slot);
             if (0..D).all(|a| cell[a] < blocks.cells()[a]) {
-                sum += liquid_fraction(tile, cell_in_block::<D>(local), boundary.corner_distances(slot));
+                sum += liquid_fraction(tile, boundary, slot);
             }
         }
         sum
@@ -105,18 +104,12 @@ pub fn load_clamped<const D: usize>(phi: &Field<f32, D>, block: usize, tile: &mu
     }
 }
 
-/// The part of a cell that is liquid and, by the distance to walls at its corners, open.
-pub fn liquid_fraction<const D: usize>(
-    tile: &Tile<f32, D, 1>,
-    inner: [usize; D],
-    walls: Option<[f64; 8]>,
-) -> f64 {
-    let wet = wet_fraction(tile, inner);
-    let Some(walls) = walls else { return wet };
-    let open = cell_open_fraction::<D>(&walls[..1 << D]);
-    if wet == 0.0 || open == 0.0 || wet == 1.0 || open == 1.0 {
-        return wet * open;
-    }
+/// The part of a cell that is liquid and open.
+pub fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, boundary: &Boundary<D>, slot: Slot) -> f64 {
+    let inner = cell_in_block::<D>(slot.local);
+    let (wet, open) = (wet_fraction(tile, inner), boundary.open_volume(slot));
+    let both_cut = wet > 0.0 && wet < 1.0 && open > 0.0 && open < 1.0;
+    let Some(walls) = both_cut.then(|| boundary.corner_distances(slot)).flatten() else { return wet * open };
     let centre = Tile::<f32, D, 1>::index(inner.map(|c| c + 1));
     let rise = |a: usize| {
         let stride = Tile::<f32, D, 1>::stride(a);

@@ -4,6 +4,8 @@ use meniscus_core::grid::{BLOCK_EDGE, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_linalg::SolveParams;
 
+use crate::projection::ProjectionParams;
+
 /// The numbers of a simulation.
 #[derive(Clone, Debug)]
 pub struct Params<const D: usize> {
@@ -63,6 +65,11 @@ impl<const D: usize> Params<D> {
     /// and its stencil beyond.
     pub(crate) fn reach(&self) -> usize {
         self.cfl.ceil() as usize + 2
+    }
+
+    /// The numbers of the projection of a substep.
+    pub(crate) fn projection(&self, dt: f64) -> ProjectionParams {
+        ProjectionParams { dt, density: self.density, theta_min: self.theta_min, solve: self.solve }
     }
 
     /// The centre of a block and the distance of its corners from it, in metres: a look at a distance from there

@@ -11,14 +11,15 @@ use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, part
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
-use crate::boundary::{Boundary, BoundaryCache, solid_cells};
+use crate::boundary::{Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, keep_inside, leave_solids};
 use crate::curvature::surface_pressure;
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
-use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, ProjectionParams, project};
+use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, project};
+use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
 use crate::squeeze::{Squeeze, find_squeezes};
@@ -35,6 +36,8 @@ pub struct Workspace<const D: usize> {
     sort: SortWorkspace<D>,
     transfer: TransferWorkspace,
     boundary: BoundaryCache<D>,
+    /// Of the solids where they were at the start of a substep.
+    boundary_before: BoundaryCache<D>,
     walls: Option<Boundary<D>>,
     projection: projection::Workspace,
 }
@@ -150,7 +153,6 @@ pub fn step<const D: usize>(
     workspace: &mut Workspace<D>,
 ) -> Result<StepInfo, StepError> {
     let mut clock = Clock::new();
-    let cell_volume = params.grid.dx.powi(D as i32);
     let dt_in_cells = (dt / params.grid.dx) as f32;
 
     let given = state.particles.len();
@@ -200,43 +202,16 @@ pub fn step<const D: usize>(
     state.volume_target += state.inflow * dt;
     state.inflow = boundary.inflow();
     clock.stage("level_set");
-    let mut bubble_events = Vec::new();
-    if let Some(tracked) = state.tracked.take() {
-        let mut found =
-            Found::new(params, surroundings, &state.level_set, &boundary, &mut workspace.boundary);
-        clock.stage("regions");
-        let ancestry =
-            trace(&tracked.labels, &found.regions.labels, &state.level_set, &state.velocity, dt_in_cells);
-        let times = [state.time + dt, dt];
-        let (mut tracked, events) =
-            tracked.succeeded_by(params, &found, &ancestry, times, state.volume_target);
-        tracked.set_inflow(&boundary);
-        clock.stage("tracking");
-        if undo_sudden_changes(&tracked, &mut state.level_set, cell_volume) {
-            let open = workspace.boundary.open_cells(params, &surroundings.solids);
-            found.volumes = found.regions.measure(&state.level_set, &boundary, open);
-            tracked.set_volumes(params, &found.volumes);
-        }
-        state.volume = found.volumes.liquid() * cell_volume;
-        state.tracked = Some(tracked);
-        bubble_events = events;
+    let substep = Substep { dt, ranges: &ranges, boundary: &boundary };
+    let bubble_events = if state.tracked.is_some() {
+        follow_regions(state, params, surroundings, substep, workspace, &mut clock)
     } else {
-        state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
-        if undo_sudden_change(state, &boundary, cell_volume) && !surroundings.sources.is_empty() {
-            fill_sources(&mut state.level_set, params, &surroundings.sources);
-            state.volume = liquid_volume(&state.level_set, &boundary) * cell_volume;
-        }
-    }
+        keep_volume(state, params, surroundings, &boundary);
+        Vec::new()
+    };
     clock.stage("measure");
 
-    let (projected, viscosity) = solve_velocity(
-        state,
-        params,
-        surroundings,
-        Substep { dt, ranges: &ranges, boundary: &boundary },
-        workspace,
-        &mut clock,
-    )?;
+    let (projected, viscosity) = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
     let squeezes = find_squeezes(state, params, surroundings, &boundary, &projected.solve);
     workspace.ranges = Some(ranges);
     workspace.walls = Some(boundary);
@@ -244,7 +219,7 @@ pub fn step<const D: usize>(
     state.substep += 1;
     Ok(StepInfo {
         liquid_cells: projected.unknowns,
-        solid_cells: solid_cells(params, &surroundings.solids, &mut workspace.boundary),
+        solid_cells: workspace.boundary.solid_cells(params, &surroundings.solids),
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,
         solve: projected.solve,
@@ -259,6 +234,56 @@ pub fn step<const D: usize>(
         removed: flow.removed,
         stages: clock.stages,
     })
+}
+
+/// Measures the liquid, and undoes a sudden change of its volume.
+fn keep_volume<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    boundary: &Boundary<D>,
+) {
+    let cell_volume = params.grid.dx.powi(D as i32);
+    state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
+    if undo_sudden_change(state, boundary, cell_volume) && !surroundings.sources.is_empty() {
+        fill_sources(&mut state.level_set, params, &surroundings.sources);
+        state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
+    }
+}
+
+/// Finds the bodies of liquid and the regions of air, measures them, and tells who is who; the same for each of them as
+/// [`keep_volume`] does for all liquid.
+fn follow_regions<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    Substep { dt, boundary, .. }: Substep<D>,
+    workspace: &mut Workspace<D>,
+    clock: &mut Clock,
+) -> Vec<BubbleEvent> {
+    let Some(old) = state.tracked.take() else { return Vec::new() };
+    let cell_volume = params.grid.dx.powi(D as i32);
+    let regions = Regions::find(params, surroundings, &state.level_set, boundary, &mut workspace.boundary);
+    clock.stage("regions");
+    let open = workspace.boundary.open_cells(params, &surroundings.solids);
+    let volumes = regions.measure(&state.level_set, boundary, open);
+    let mut found = Found { regions, volumes };
+    clock.stage("measure");
+    let dt_in_cells = (dt / params.grid.dx) as f32;
+    let ancestry = trace(&old.labels, &found.regions.labels, &state.level_set, &state.velocity, dt_in_cells);
+    found.fill(&old.specks(&found, &ancestry), &mut state.level_set);
+    let times = [state.time + dt, dt];
+    let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, times, state.volume_target);
+    tracked.set_inflow(boundary);
+    clock.stage("tracking");
+    if undo_sudden_changes(&tracked, &mut state.level_set, cell_volume) {
+        let open = workspace.boundary.open_cells(params, &surroundings.solids);
+        found.volumes = found.regions.measure(&state.level_set, boundary, open);
+        tracked.set_volumes(params, &found.volumes);
+    }
+    state.volume = found.volumes.liquid() * cell_volume;
+    state.tracked = Some(tracked);
+    events
 }
 
 /// What enters and leaves in a substep.
@@ -285,7 +310,7 @@ fn exchange<const D: usize>(
     if has_sources || has_sinks {
         let at_start = surroundings.solids.iter().map(|s| Solid { to: s.from, ..s.clone() }).collect();
         let at_start = Surroundings { solids: at_start, ..surroundings.clone() };
-        let boundary = Boundary::new(params, &at_start, ranges.blocks(), &mut workspace.boundary);
+        let boundary = Boundary::new(params, &at_start, ranges.blocks(), &mut workspace.boundary_before);
         let total = |state: &State<D>| liquid_volume(&state.level_set, &boundary) * cell_volume;
         if has_sources {
             newcomers.extend(pour(state, ranges, params, &surroundings.sources));
@@ -397,9 +422,8 @@ fn solve_velocity<const D: usize>(
     clock.stage("viscosity");
 
     let mut pressure = moved_to(&state.pressure, blocks);
-    let projection_params =
-        ProjectionParams { dt, density: params.density, theta_min: params.theta_min, solve: params.solve };
-    let info = project(&liquid, &mut velocity, &mut pressure, &projection_params, &mut workspace.projection)?;
+    let info =
+        project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
     state.pressure = pressure;
     if let Some(tracked) = &mut state.tracked {
         tracked.set_pressures(&info.bubble_pressure);
@@ -419,7 +443,7 @@ fn solve_velocity<const D: usize>(
             }
         });
     }
-    boundary.constrain(params, surroundings, dt, &mut velocity);
+    boundary.constrain(params, surroundings, dt, &mut velocity, &valid);
     state.velocity = velocity;
     clock.stage("extrapolate");
 

@@ -44,6 +44,7 @@
 //! [`run`](run()) does the same into a folder, with statistics, checkpoints and a frame cache from which
 //! [`draw`] makes pictures and [`export()`] meshes.
 
+mod benchmark;
 mod estimate;
 mod export;
 mod folder;
@@ -52,6 +53,7 @@ mod run;
 mod simulation;
 mod stats;
 
+pub use benchmark::{Benchmark, TimedSolve, benchmark, substeps};
 pub use estimate::{Estimate, estimate};
 pub use export::{ExportError, ExportOptions, Format, export};
 pub use folder::{Folder, FolderError, Manifest};

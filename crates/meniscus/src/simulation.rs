@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
-use meniscus_linalg::SolveParams;
+use meniscus_linalg::{Operator, SolveParams};
+use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
     AirModel, Body, Bubble, EventKind, Params, Slip, Solid, Source, State, StepError, StepInfo, Surroundings,
     Tracked, Transfer, Workspace, max_time_step, probe, solid_travel, step,
@@ -144,6 +145,24 @@ impl<const D: usize> Simulation<D> {
     /// The liquid: particles, level set, velocity, pressure.
     pub fn state(&self) -> &State<D> {
         &self.state
+    }
+
+    /// The pressure system of this moment: see [`State::pressure_system`].
+    ///
+    /// # Errors
+    /// If there is no such system.
+    pub fn pressure_system(&self) -> Result<(Operator<D>, Vec<f64>), SimulationError> {
+        let dt = self.next_time_step().0;
+        let time = self.state.time;
+        let surroundings = surroundings_of(&self.setup, &self.motions, [time, time + dt]);
+        let system = self.state.pressure_system(&self.params, &surroundings, dt);
+        system.map_err(|error| self.unsolved(error))
+    }
+
+    /// The error of a pressure system that cannot be solved at this moment.
+    pub(crate) fn unsolved(&self, error: ProjectionError) -> SimulationError {
+        let (frame, time) = (self.frames_done + 1, self.state.time);
+        SimulationError::Step { frame, time, source: error.into() }
     }
 
     /// Moves a solid otherwise from now on. `motion` gives the transform of the solid's shape at a time in

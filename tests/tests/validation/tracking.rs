@@ -128,6 +128,18 @@ fn a_layer_of_liquid_hangs_in_a_closed_box() {
     assert!(state.max_speed < 1e-3 * 9.81 * dt, "{} m/s", state.max_speed);
 }
 
+/// Less than a tenth of a cell of air is filled with liquid, and nothing of it comes back.
+#[test]
+fn a_speck_of_air_is_filled() {
+    let mut pool = Pool::new(AirModel::Bubbles, 0.7, &[([20.5 / 64.0, 20.5 / 64.0], 0.2 / 64.0)]);
+    let speck = *pool.state.bubbles().next().expect("there is a speck");
+    assert!(speck.volume * 64.0_f64.powi(2) < 0.1 && speck.volume > 0.0, "{speck:?}");
+    let events: Vec<_> = (0..10).flat_map(|_| pool.step().bubble_events).collect();
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert_eq!((events[0].kind, &events[0].from[..]), (EventKind::Collapse, &[speck.id][..]));
+    assert_eq!(pool.state.bubbles().count(), 0);
+}
+
 /// Liquid at rest and a tank that sloshes gently give birth to no bubble: what voids there are live for five substeps at most.
 #[test]
 fn no_bubble_appears_in_calm_liquid() {

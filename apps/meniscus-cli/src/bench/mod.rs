@@ -3,4 +3,5 @@
 pub mod machine;
 pub mod poisson;
 pub mod pressure;
+pub mod scene;
 pub mod step;

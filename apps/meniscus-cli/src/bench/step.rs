@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use meniscus::{Scene, Simulation, Stats};
+use meniscus::{Scene, Stats, substeps};
 use serde::Serialize;
 
 use crate::cli::Failure;
@@ -54,14 +54,8 @@ pub fn run(cells: u32, steps: u32, transfer: &str) -> Result<Report, Failure> {
     );
     let scene = Scene::parse("benchmark.toml", &text, Path::new(""), &[])
         .map_err(|error| Failure::BadInput(error.into()))?;
-    let mut simulation = Simulation::<3>::new(&scene);
-    let mut timed = Vec::new();
-    for step in 0..WARM_UP + steps {
-        let stats = simulation.advance_substep().map_err(Failure::failed)?;
-        if step >= WARM_UP {
-            timed.push(stats);
-        }
-    }
+    let mut timed = substeps(&scene, WARM_UP + steps).map_err(Failure::failed)?;
+    timed.drain(..WARM_UP as usize);
     let peak_mb = peak_mb();
     timed.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let median = timed.swap_remove(timed.len() / 2);

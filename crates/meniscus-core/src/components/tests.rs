@@ -40,7 +40,9 @@ impl<const D: usize> Room<D> {
         if locals().all(|local| member(local) && (0..D).all(|axis| open(axis, local))) {
             BlockCells::All
         } else if locals().any(member) {
-            BlockCells::Some(Arc::new(Parts::new(member, open)))
+            // What is outside the room has no faces.
+            let open = |axis: usize| Mask::from_fn(|local| self.inside(at(local)) && open(axis, local));
+            BlockCells::in_parts(Mask::from_fn(member), &std::array::from_fn(open))
         } else {
             BlockCells::None
         }

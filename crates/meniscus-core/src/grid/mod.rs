@@ -9,10 +9,12 @@ mod blocks;
 mod field;
 mod geometry;
 mod labels;
+mod mask;
 mod tile;
 
 pub use blocks::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, local_index, ravel, unravel};
 pub use field::{FaceField, Field};
 pub use geometry::Grid;
 pub use labels::Labels;
+pub use mask::Mask;
 pub use tile::{Tile, for_each_overlap, neighbourhood};

@@ -6,21 +6,26 @@ mod thin_walls;
 use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, unravel};
-use meniscus_core::interpolate::interpolate_faces;
+use meniscus_core::interpolate::interpolate_face;
 use rayon::prelude::*;
 
 use crate::params::{Params, Solid, Source, Surroundings};
-pub use sight::{BoundaryCache, OpenCells, solid_cells};
+pub use sight::{BoundaryCache, OpenCells};
 use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;
+
+/// Faces deeper in a solid than this, in cells, are never looked at: nothing moves in there.
+const DEEP: f32 = 3.0;
 
 /// The solids as the grid sees them at the end of a substep.
 #[derive(Clone, Debug)]
 pub struct Boundary<const D: usize> {
     blocks: Arc<Blocks<D>>,
     sight: Vec<Sight>,
+    /// By block: whether only resting solids and no sources are in its sight.
+    resting: Vec<bool>,
     /// The open fraction of the faces: 0 on closed sides of the domain, in solids and in sources.
     pub open: FaceField<f32, D>,
     /// The velocity that sources prescribe on their faces, in m/s; not a number on all others.
@@ -38,7 +43,7 @@ impl<const D: usize> Boundary<D> {
         cache: &mut BoundaryCache<D>,
     ) -> Self {
         let solids = &surroundings.solids;
-        let sight = find_sights(params, solids, blocks, cache);
+        let (sight, resting) = find_sights(params, solids, blocks, cache);
         let mut open = FaceField::new(blocks.clone(), 0.0);
         for axis in 0..D {
             let values = open.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
@@ -46,7 +51,8 @@ impl<const D: usize> Boundary<D> {
                 fill_open(params, blocks.coord(block), axis, sight, values);
             });
         }
-        let mut boundary = Self { blocks: blocks.clone(), sight, open, inlets: None, outlets: Vec::new() };
+        let mut boundary =
+            Self { blocks: blocks.clone(), sight, resting, open, inlets: None, outlets: Vec::new() };
         boundary.close_sources(params, &surroundings.sources);
         boundary
     }
@@ -79,6 +85,7 @@ impl<const D: usize> Boundary<D> {
                         self.outlets.push((beyond, speed.abs() * area));
                     }
                     *open = 0.0;
+                    self.resting[slot.block] = false;
                     inlets.axes[axis].values_mut()[slot.flat::<D>()] = speed as f32;
                 }
             }
@@ -107,6 +114,7 @@ impl<const D: usize> Boundary<D> {
         let cell = cell.map(|c| c as i64);
         match self.inlets.as_ref().map(|inlets| inlets.get(axis, cell)) {
             Some(speed) if !speed.is_nan() => f64::from(speed),
+            _ if self.blocks.locate(cell).is_some_and(|slot| self.is_resting(slot.block)) => 0.0,
             _ => wall_velocity(params, surroundings, params.grid.face_centre(axis, cell), dt)[axis],
         }
     }
@@ -120,9 +128,14 @@ impl<const D: usize> Boundary<D> {
     /// those on sides of the domain.
     pub fn is_clear(&self, block: usize) -> bool {
         let last = self.blocks.cell(Slot { block, local: block_len::<D>() - 1 });
-        self.inlets.is_none()
+        self.resting[block]
             && matches!(self.sight[block], Sight::Open)
             && last.iter().zip(self.blocks.cells()).all(|(&c, n)| c < n)
+    }
+
+    /// Whether a block is as resting solids leave it: neither a moving one nor a source is in its sight.
+    pub fn is_resting(&self, block: usize) -> bool {
+        self.resting[block]
     }
 
     /// Whether the block sees a solid.
@@ -143,11 +156,7 @@ impl<const D: usize> Boundary<D> {
     /// The gradient of the distance at a point of a block: the direction out of the solid.
     pub fn normal(&self, block: usize, x: [f32; D]) -> [f32; D] {
         match &self.sight[block] {
-            Sight::Cut(cut) => {
-                let gradient = at_nodes(&cut.nodes, self.in_block(block, x)).1;
-                let length = gradient.iter().map(|g| g * g).sum::<f32>().sqrt();
-                if length > 0.0 { gradient.map(|g| g / length) } else { [0.0; D] }
-            }
+            Sight::Cut(cut) => unit(at_nodes(&cut.nodes, self.in_block(block, x)).1),
             _ => [0.0; D],
         }
     }
@@ -162,6 +171,11 @@ impl<const D: usize> Boundary<D> {
         self.sight[slot.block].corners::<D>(slot.local)
     }
 
+    /// The open fraction of a cell.
+    pub fn open_volume(&self, slot: Slot) -> f64 {
+        self.sight[slot.block].open_volume(slot.local)
+    }
+
     fn in_block(&self, block: usize, x: [f32; D]) -> [f32; D] {
         let corner = self.blocks.coord(block);
         std::array::from_fn(|a| x[a] - (corner[a] * BLOCK_EDGE) as f32)
@@ -169,18 +183,19 @@ impl<const D: usize> Boundary<D> {
 
     /// Gives the faces that no liquid passes the normal velocity of the wall that closes them, so that
     /// what moves with the interpolated velocity slides along walls. `velocity` has been extrapolated into
-    /// the solids.
+    /// the solids, and is known on the faces that are `valid`; no others are looked at.
     pub fn constrain(
         &self,
         params: &Params<D>,
         surroundings: &Surroundings<D>,
         dt: f64,
         velocity: &mut FaceField<f32, D>,
+        valid: &FaceField<bool, D>,
     ) {
         let cut: Vec<usize> = (0..self.blocks.len()).filter(|&block| self.is_cut(block)).collect();
         let constrained: Vec<Vec<(usize, usize, f32)>> = cut
             .par_iter()
-            .map(|&block| self.constrained_faces(params, surroundings, dt, velocity, block))
+            .map(|&block| self.constrained_faces(params, surroundings, dt, (velocity, valid), block))
             .collect();
         for (&block, faces) in cut.iter().zip(constrained) {
             for (axis, local, value) in faces {
@@ -211,25 +226,33 @@ impl<const D: usize> Boundary<D> {
         params: &Params<D>,
         surroundings: &Surroundings<D>,
         dt: f64,
-        velocity: &FaceField<f32, D>,
+        (velocity, valid): (&FaceField<f32, D>, &FaceField<bool, D>),
         block: usize,
     ) -> Vec<(usize, usize, f32)> {
+        let Sight::Cut(cut) = &self.sight[block] else { return Vec::new() };
         let mut faces = Vec::new();
         for local in 0..block_len::<D>() {
             let slot = Slot { block, local };
             let cell = self.blocks.cell(slot);
-            for axis in 0..D {
-                if self.open.axes[axis][slot] >= NARROW
-                    || cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n)
-                {
+            if cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n) {
+                continue;
+            }
+            let is_wall = |axis: usize| valid.axes[axis][slot] && self.open.axes[axis][slot] < NARROW;
+            for axis in (0..D).filter(|&axis| is_wall(axis)) {
+                let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
+                let (distance, slope) = at_nodes(&cut.nodes, self.in_block(block, x));
+                if distance < -DEEP {
                     continue;
                 }
-                let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
-                let normal = self.normal(block, x);
-                let flow = interpolate_faces(velocity, x);
-                let wall = wall_velocity(params, surroundings, params.to_metres(x), dt);
-                let approach: f32 = (0..D).map(|a| (flow[a] - wall[a] as f32) * normal[a]).sum();
-                faces.push((axis, local, velocity.axes[axis][slot] - approach * normal[axis]));
+                let normal = unit(slope);
+                let own = velocity.axes[axis][slot];
+                let flow = |a: usize| if a == axis { own } else { interpolate_face(velocity, a, x) };
+                let wall = match self.is_resting(block) {
+                    true => [0.0; D],
+                    false => wall_velocity(params, surroundings, params.to_metres(x), dt),
+                };
+                let approach: f32 = (0..D).map(|a| (flow(a) - wall[a] as f32) * normal[a]).sum();
+                faces.push((axis, local, own - approach * normal[axis]));
             }
         }
         faces
@@ -257,6 +280,11 @@ impl<const D: usize> Boundary<D> {
             });
         }
     }
+}
+
+fn unit<const D: usize>(vector: [f32; D]) -> [f32; D] {
+    let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
+    if length > 0.0 { vector.map(|v| v / length) } else { [0.0; D] }
 }
 
 /// The cells whose centres lie in a source, x fastest.

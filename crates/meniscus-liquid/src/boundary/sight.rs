@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use meniscus_core::components::{BlockCells, Parts};
+use meniscus_core::components::BlockCells;
 use meniscus_core::fractions::{cell_open_fraction, face_open_fraction};
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, unravel};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Mask, block_len, cell_in_block, unravel};
 use meniscus_core::shape::RigidTransform;
 use rayon::prelude::*;
 
@@ -38,31 +38,71 @@ pub(super) struct Cut {
     /// By cell, a bit for each axis along which its lower face is closed by a wall too thin for the nodes to see.
     /// Empty if there are none.
     parted: Vec<u8>,
+    /// The open fractions of its cells.
+    volumes: Vec<f32>,
+    /// The open fractions of the lower faces of its cells, axis after axis.
+    faces: Vec<f32>,
+}
+
+impl Cut {
+    fn new<const D: usize>(nodes: Vec<f32>, parted: Vec<u8>) -> Self {
+        let open_volume = |local: usize| {
+            cell_open_fraction::<D>(&corners_of::<D>(&nodes, cell_in_block::<D>(local))[..1 << D]) as f32
+        };
+        let open_face = |axis: usize, local: usize| {
+            let is_parted = parted.get(local).is_some_and(|bits| bits >> axis & 1 == 1);
+            if is_parted { 0.0 } else { open_fraction(&nodes, cell_in_block::<D>(local), axis) }
+        };
+        let volumes = (0..block_len::<D>()).map(open_volume).collect();
+        let faces = (0..D).flat_map(|axis| (0..block_len::<D>()).map(move |local| (axis, local)));
+        let faces = faces.map(|(axis, local)| open_face(axis, local)).collect();
+        Self { nodes, parted, volumes, faces }
+    }
+
+    fn is_solid<const D: usize>(&self, local: usize) -> bool {
+        let corners = corners_of::<D>(&self.nodes, cell_in_block::<D>(local));
+        corners[..1 << D].iter().all(|&distance| distance <= f64::from(CLOSED))
+    }
+}
+
+/// The values at the corners of a cell.
+fn corners_of<const D: usize>(nodes: &[f32], inner: [usize; D]) -> [f64; 8] {
+    let mut corners = [0.0; 8];
+    for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
+        *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
+    }
+    corners
 }
 
 impl Sight {
     /// The distances to the solids at the corners of a cell, in cells, if the block sees one.
     pub(super) fn corners<const D: usize>(&self, local: usize) -> Option<[f64; 8]> {
-        let Self::Cut(cut) = self else { return None };
-        let inner = cell_in_block::<D>(local);
-        let mut corners = [0.0; 8];
-        for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
-            *corner = f64::from(cut.nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
+        match self {
+            Self::Cut(cut) => Some(corners_of::<D>(&cut.nodes, cell_in_block::<D>(local))),
+            _ => None,
         }
-        Some(corners)
+    }
+
+    /// The open fraction of a cell.
+    pub(super) fn open_volume(&self, local: usize) -> f64 {
+        match self {
+            Self::Open => 1.0,
+            Self::Solid => 0.0,
+            Self::Cut(cut) => f64::from(cut.volumes[local]),
+        }
     }
 }
 
 /// What is found once for solids that rest.
 #[derive(Clone, Debug, Default)]
 pub struct BoundaryCache<const D: usize> {
-    /// The poses of all solids, and how many cells of the domain lie wholly inside them.
-    solid_cells: Option<(Vec<RigidTransform<D>>, usize)>,
     /// Where each solid rests, `None` for those that move.
     resting: Vec<Option<RigidTransform<D>>>,
     sight: HashMap<[usize; D], Sight>,
     /// By block of the domain, x fastest.
     open_cells: Vec<OpenCells<D>>,
+    /// How many cells of each block of the domain lie wholly inside solids, x fastest.
+    solid_cells: Vec<u32>,
 }
 
 /// The cells of a block that resting solids leave open.
@@ -74,24 +114,16 @@ pub struct OpenCells<const D: usize> {
     pub holdings: Vec<Holding<D>>,
 }
 
+/// How blocks lie to the solids, and for each whether only resting ones are in its sight.
 pub(super) fn find_sights<const D: usize>(
     params: &Params<D>,
     solids: &[Solid<D>],
     blocks: &Blocks<D>,
     cache: &mut BoundaryCache<D>,
-) -> Vec<Sight> {
-    let resting: Vec<_> = solids.iter().map(|s| (!s.moves()).then_some(s.to)).collect();
-    if cache.resting != resting {
-        cache.resting = resting.clone();
-        cache.sight.clear();
-        cache.open_cells.clear();
-    }
-    let of = |rests: bool| -> Vec<&Solid<D>> {
-        solids.iter().zip(&resting).filter(|(_, r)| r.is_some() == rests).map(|(s, _)| s).collect()
-    };
-    let (fixed, moving) = (of(true), of(false));
+) -> (Vec<Sight>, Vec<bool>) {
+    let [fixed, moving] = cache.refresh(solids);
     let known = &cache.sight;
-    let found: Vec<(Option<Sight>, Sight)> = (0..blocks.len())
+    let found: Vec<(Option<Sight>, Sight, bool)> = (0..blocks.len())
         .into_par_iter()
         .map(|block| {
             let coord = blocks.coord(block);
@@ -102,40 +134,96 @@ pub(super) fn find_sights<const D: usize>(
                     (Some(sight.clone()), sight)
                 }
             };
-            (new, nearest(of_fixed, see(params, &moving, coord)))
+            let of_moving = see(params, &moving, coord);
+            let rests = matches!(of_moving, Sight::Open);
+            (new, nearest::<D>(of_fixed, of_moving), rests)
         })
         .collect();
-    let mut sights = Vec::with_capacity(found.len());
-    for (block, (new, sight)) in found.into_iter().enumerate() {
+    let (mut sights, mut resting) = (Vec::with_capacity(found.len()), Vec::with_capacity(found.len()));
+    for (block, (new, sight, rests)) in found.into_iter().enumerate() {
         if let Some(new) = new {
             cache.sight.insert(blocks.coord(block), new);
         }
         sights.push(sight);
+        resting.push(rests);
     }
-    sights
+    (sights, resting)
 }
 
 impl<const D: usize> BoundaryCache<D> {
-    /// The cells that the resting solids leave open, of each block of the domain, x fastest. A
-    /// [`Boundary`](super::Boundary) must have been made of the same solids before.
+    /// Forgets what was found of other solids, and tells those that rest from those that move.
+    fn refresh<'a>(&mut self, solids: &'a [Solid<D>]) -> [Vec<&'a Solid<D>>; 2] {
+        let resting: Vec<_> = solids.iter().map(|s| (!s.moves()).then_some(s.to)).collect();
+        if self.resting != resting {
+            *self = Self { resting, ..Self::default() };
+        }
+        let (moving, fixed) = solids.iter().partition(|solid| solid.moves());
+        [fixed, moving]
+    }
+
+    fn sight_of(&self, params: &Params<D>, fixed: &[&Solid<D>], coord: [usize; D]) -> Sight {
+        self.sight.get(&coord).cloned().unwrap_or_else(|| see(params, fixed, coord))
+    }
+
+    /// The cells that the resting solids leave open, of each block of the domain, x fastest.
     pub fn open_cells(&mut self, params: &Params<D>, solids: &[Solid<D>]) -> &[OpenCells<D>] {
+        let [fixed, _] = self.refresh(solids);
         if self.open_cells.is_empty() {
-            let fixed: Vec<&Solid<D>> = solids.iter().filter(|s| !s.moves()).collect();
             let dims = Blocks::dims_of(params.grid.cells);
             let of_block = |index: usize| {
                 let coord = unravel(index, dims);
-                let sight = see(params, &fixed, coord);
+                let sight = self.sight_of(params, &fixed, coord);
                 let cells = open_cells_of(params, &sight, coord);
-                let open = |local: usize| {
-                    sight.corners::<D>(local).map_or(1.0, |c| cell_open_fraction::<D>(&c[..1 << D]))
-                };
-                let holdings = holdings_of_parts(coord, &cells, open);
+                let holdings = holdings_of_parts(coord, &cells, |local| sight.open_volume(local));
                 OpenCells { cells, holdings }
             };
             self.open_cells = (0..dims.iter().product()).into_par_iter().map(of_block).collect();
         }
         &self.open_cells
     }
+
+    /// The number of cells of the domain that lie wholly inside solids.
+    pub fn solid_cells(&mut self, params: &Params<D>, solids: &[Solid<D>]) -> usize {
+        let [fixed, moving] = self.refresh(solids);
+        if solids.is_empty() {
+            return 0;
+        }
+        let dims = Blocks::dims_of(params.grid.cells);
+        let count = dims.iter().product::<usize>();
+        if self.solid_cells.is_empty() {
+            let of_fixed = |index: usize| {
+                let coord = unravel(index, dims);
+                solid_cells_of(params, &self.sight_of(params, &fixed, coord), coord)
+            };
+            self.solid_cells = (0..count).into_par_iter().map(of_fixed).collect();
+        }
+        let of_block = |index: usize| {
+            let coord = unravel(index, dims);
+            let solid = match see(params, &moving, coord) {
+                Sight::Open => self.solid_cells[index],
+                of_moving => {
+                    let sight = nearest::<D>(self.sight_of(params, &fixed, coord), of_moving);
+                    solid_cells_of(params, &sight, coord)
+                }
+            };
+            solid as usize
+        };
+        (0..count).into_par_iter().with_min_len(64).map(of_block).sum()
+    }
+}
+
+/// How many cells of a block lie wholly inside solids.
+fn solid_cells_of<const D: usize>(params: &Params<D>, sight: &Sight, coord: [usize; D]) -> u32 {
+    let inside = |local: usize| {
+        let inner = cell_in_block::<D>(local);
+        (0..D).all(|a| coord[a] * BLOCK_EDGE + inner[a] < params.grid.cells[a])
+    };
+    let is_solid = |local: usize| match sight {
+        Sight::Open => false,
+        Sight::Solid => true,
+        Sight::Cut(cut) => cut.is_solid::<D>(local),
+    };
+    (0..block_len::<D>()).filter(|&local| is_solid(local) && inside(local)).count() as u32
 }
 
 fn open_cells_of<const D: usize>(params: &Params<D>, sight: &Sight, coord: [usize; D]) -> BlockCells<D> {
@@ -145,55 +233,16 @@ fn open_cells_of<const D: usize>(params: &Params<D>, sight: &Sight, coord: [usiz
         Sight::Open if inside([BLOCK_EDGE - 1; D]) => return BlockCells::All,
         _ => {}
     }
-    let mut open: [Vec<f32>; D] = std::array::from_fn(|_| vec![0.0; block_len::<D>()]);
-    for (axis, values) in open.iter_mut().enumerate() {
-        fill_open(params, coord, axis, sight, values);
-    }
-    let is_open = |axis: usize, local: usize| open[axis][local] > 0.0;
+    let open: [Mask<D>; D] = std::array::from_fn(|axis| {
+        let mut values = vec![0.0; block_len::<D>()];
+        fill_open(params, coord, axis, sight, &mut values);
+        Mask::from_fn(|local| values[local] > 0.0)
+    });
     // A cell whose only open face is the upper one of the block leads nowhere else.
-    let member = |local: usize| {
-        let cell = cell_in_block::<D>(local);
-        let above =
-            |axis: usize| cell[axis] + 1 < BLOCK_EDGE && is_open(axis, local + BLOCK_EDGE.pow(axis as u32));
-        inside(cell) && (0..D).any(|axis| is_open(axis, local) || above(axis))
-    };
-    let parts = Parts::new(member, is_open);
-    if parts.is_empty() { BlockCells::None } else { BlockCells::Some(Arc::new(parts)) }
-}
-
-/// The number of cells of the domain that lie wholly inside solids.
-pub fn solid_cells<const D: usize>(
-    params: &Params<D>,
-    solids: &[Solid<D>],
-    cache: &mut BoundaryCache<D>,
-) -> usize {
-    let poses: Vec<_> = solids.iter().map(|s| s.to).collect();
-    if let Some((known, count)) = &cache.solid_cells
-        && *known == poses
-    {
-        return *count;
-    }
-    let all: Vec<&Solid<D>> = solids.iter().collect();
-    let blocks = Blocks::all(params.grid.cells);
-    let of_block = |block: usize| {
-        let sight = see(params, &all, blocks.coord(block));
-        let is_solid = |local: usize| match &sight {
-            Sight::Open => false,
-            Sight::Solid => true,
-            Sight::Cut(_) => {
-                let corners = sight.corners::<D>(local).unwrap_or_default();
-                corners[..1 << D].iter().all(|&distance| distance <= f64::from(CLOSED))
-            }
-        };
-        let inside = |local: usize| {
-            let cell = blocks.cell(Slot { block, local });
-            (0..D).all(|a| cell[a] < blocks.cells()[a])
-        };
-        (0..block_len::<D>()).filter(|&local| inside(local) && is_solid(local)).count()
-    };
-    let count = if solids.is_empty() { 0 } else { (0..blocks.len()).into_par_iter().map(of_block).sum() };
-    cache.solid_cells = Some((poses, count));
-    count
+    let has_open_face = (0..D)
+        .fold(Mask::EMPTY, |cells, axis| cells.or(&open[axis]).or(&open[axis].lowered(axis, &Mask::EMPTY)));
+    let members = has_open_face.and(&Mask::from_fn(|local| inside(cell_in_block::<D>(local))));
+    BlockCells::in_parts(members, &open)
 }
 
 /// What a block sees of some solids. Distances are at least as far as they say (1-Lipschitz), so one look
@@ -221,10 +270,10 @@ fn see<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord: [usize; 
     let parted = find_parted(&nodes, |inner: [f64; D]| {
         distance(grid.point(std::array::from_fn(|a| corner[a] as f64 + inner[a])))
     });
-    Sight::Cut(Arc::new(Cut { nodes, parted }))
+    Sight::Cut(Arc::new(Cut::new::<D>(nodes, parted)))
 }
 
-fn nearest(a: Sight, b: Sight) -> Sight {
+fn nearest<const D: usize>(a: Sight, b: Sight) -> Sight {
     match (a, b) {
         (Sight::Solid, _) | (_, Sight::Solid) => Sight::Solid,
         (Sight::Open, other) | (other, Sight::Open) => other,
@@ -235,7 +284,7 @@ fn nearest(a: Sight, b: Sight) -> Sight {
                 (true, _) => b.parted.clone(),
                 (_, true) => a.parted.clone(),
             };
-            Sight::Cut(Arc::new(Cut { nodes, parted }))
+            Sight::Cut(Arc::new(Cut::new::<D>(nodes, parted)))
         }
     }
 }
@@ -261,23 +310,21 @@ pub(super) fn fill_open<const D: usize>(
         Sight::Open => values.fill(1.0),
         Sight::Solid => values.fill(0.0),
         Sight::Cut(cut) => {
-            for (local, value) in values.iter_mut().enumerate() {
-                let parted = cut.parted.get(local).is_some_and(|bits| bits >> axis & 1 == 1);
-                *value =
-                    if parted { 0.0 } else { open_fraction(&cut.nodes, cell_in_block::<D>(local), axis) };
-            }
+            let faces = axis * block_len::<D>()..(axis + 1) * block_len::<D>();
+            values.copy_from_slice(&cut.faces[faces]);
         }
     }
     // Faces on closed sides, and what the last blocks store beyond the domain, are closed.
     let corner = coord.map(|c| c * BLOCK_EDGE);
-    for (local, value) in values.iter_mut().enumerate() {
-        let inner = local / stride % BLOCK_EDGE;
-        let face = corner[axis] + inner;
-        let closed_side = face == 0 && !params.open_sides[axis][0]
-            || face == cells[axis] && !params.open_sides[axis][1]
-            || face > cells[axis];
-        if closed_side {
-            *value = 0.0;
+    if corner[axis] == 0 || corner[axis] + BLOCK_EDGE > cells[axis] {
+        for (local, value) in values.iter_mut().enumerate() {
+            let face = corner[axis] + local / stride % BLOCK_EDGE;
+            let closed_side = face == 0 && !params.open_sides[axis][0]
+                || face == cells[axis] && !params.open_sides[axis][1]
+                || face > cells[axis];
+            if closed_side {
+                *value = 0.0;
+            }
         }
     }
     for a in (0..D).filter(|&a| a != axis && corner[a] + BLOCK_EDGE > cells[a]) {

@@ -4,6 +4,8 @@ use meniscus_core::fractions::grid_face_open_fraction;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 
+use meniscus_core::interpolate::interpolate_faces;
+
 use super::*;
 
 fn params<const D: usize>(cells: usize) -> Params<D> {
@@ -82,7 +84,8 @@ fn a_flow_into_a_wall_is_turned_along_it() {
         let boundary = boundary(&params, &surroundings);
         let mut velocity = FaceField::new(Arc::new(Blocks::all([32; 2])), 0.0);
         velocity.axes[0].values_mut().fill(1.0);
-        boundary.constrain(&params, &surroundings, 0.01, &mut velocity);
+        let valid = FaceField::new(velocity.blocks().clone(), true);
+        boundary.constrain(&params, &surroundings, 0.01, &mut velocity, &valid);
         let u = interpolate_faces(&velocity, [18.0, 15.0]);
         let normal = (u[1] - u[0]) / 2f32.sqrt();
         let wall = speed as f32 * 2f32.sqrt();
@@ -96,6 +99,12 @@ fn solid_cells_are_counted() {
     let params = params::<2>(40);
     let solids = vec![Solid::fixed(Shape::box_between([0.1, 0.1], [0.35, 0.6]).unwrap())];
     let mut cache = BoundaryCache::default();
-    assert_eq!(solid_cells(&params, &solids, &mut cache), 10 * 20);
-    assert_eq!(solid_cells(&params, &[], &mut cache), 0);
+    assert_eq!(cache.solid_cells(&params, &solids), 10 * 20);
+    // Another one comes to lie half over the first.
+    let to = RigidTransform { translation: [0.1, 0.0], ..RigidTransform::IDENTITY };
+    let shape = Shape::box_between([0.125, 0.1], [0.375, 0.6]).unwrap();
+    let moving = Solid { shape, from: RigidTransform::IDENTITY, to };
+    assert_eq!(cache.solid_cells(&params, &[solids[0].clone(), moving]), 15 * 20);
+    assert_eq!(cache.solid_cells(&params, &solids), 10 * 20);
+    assert_eq!(cache.solid_cells(&params, &[]), 0);
 }

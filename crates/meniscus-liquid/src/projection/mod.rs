@@ -246,10 +246,8 @@ pub fn project<T: Stored, const D: usize>(
     let Workspace { rhs, solution, solver: memory } = workspace;
     rhs.clear();
     rhs.resize(operator.len(), 0.0);
-    faces.net_flux(velocity, rhs);
-    rhs.par_iter_mut().for_each(|b| *b = -*b);
     let scale = params.dt / (params.density * liquid.grid.dx);
-    faces.add_jumps(scale, rhs);
+    fill_rhs(&faces, velocity, scale, rhs);
 
     let of_bubbles = liquid.bubbles.map_or(&[][..], |bubbles| &bubbles.pressure);
     solution.clear();
@@ -268,6 +266,33 @@ pub fn project<T: Stored, const D: usize>(
     let bubble_pressure = of_bubbles.iter().map(|q| q / scale).collect();
     let valid = faces.valid();
     Ok(ProjectionInfo { unknowns, kinetic_energy, max_divergence, bubble_pressure, valid, solve })
+}
+
+/// The system that [`project`] solves: its operator and its right-hand side, in q = dt p / (rho dx).
+pub fn pressure_system<T: Stored, const D: usize>(
+    liquid: &Liquid<T, D>,
+    velocity: &FaceField<T, D>,
+    params: &ProjectionParams,
+) -> Result<(Operator<D>, Vec<f64>), ProjectionError> {
+    error::check_params(params)?;
+    error::check_blocks(liquid, "the velocity", velocity.blocks())?;
+    let faces = Faces::new(liquid, params.theta_min)?;
+    let operator = assemble(&faces)?;
+    let mut rhs = vec![0.0; operator.len()];
+    fill_rhs(&faces, velocity, params.dt / (params.density * liquid.grid.dx), &mut rhs);
+    Ok((operator, rhs))
+}
+
+/// What flows into every cell and bubble, and the jumps of pressure at its surface.
+fn fill_rhs<T: Stored, const D: usize>(
+    faces: &Faces<T, D>,
+    velocity: &FaceField<T, D>,
+    scale: f64,
+    rhs: &mut [f64],
+) {
+    faces.net_flux(velocity, rhs);
+    rhs.par_iter_mut().for_each(|b| *b = -*b);
+    faces.add_jumps(scale, rhs);
 }
 
 /// The faces that [`project`] sets: where the velocity of the liquid is known afterwards.

@@ -7,7 +7,7 @@ use meniscus_core::grid::{Blocks, Field, block_len};
 use rayon::prelude::*;
 
 /// The label of cells that belong to nothing: closed in by solids, or outside the domain.
-const NOTHING: u32 = u32::MAX;
+pub const NOTHING: u32 = u32::MAX;
 
 /// The bit that tells a region of air from a body of liquid.
 const AIR: u32 = 1 << 31;
@@ -29,6 +29,14 @@ impl Owner {
             NOTHING => None,
             region if region & AIR != 0 => Some(Self::Region((region & !AIR) as usize)),
             body => Some(Self::Body(body as usize)),
+        }
+    }
+
+    /// The label that stands for it.
+    pub fn label(self) -> u32 {
+        match self {
+            Self::Body(body) => body as u32,
+            Self::Region(region) => region as u32 | AIR,
         }
     }
 

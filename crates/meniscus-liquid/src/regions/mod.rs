@@ -1,13 +1,13 @@
 //! The connected bodies of liquid and regions of air, and which of them touch.
 
+mod fill;
 mod labels;
 mod volumes;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use meniscus_core::components::{BlockCells, Components, Partition, Parts};
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, cell_in_block, ravel, unravel};
+use meniscus_core::components::{BlockCells, Components, Partition};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Mask, Slot, block_len, cell_in_block, ravel, unravel};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::params::{Params, Solid, Surroundings};
 pub use labels::Owner;
-use labels::find_labels;
+use labels::{NOTHING, find_labels};
 pub use volumes::{Volumes, across, measure_volumes};
 
 /// Bodies of liquid and regions of air. Cells belong together if they share an open face, so that a wall parts
@@ -58,17 +58,27 @@ impl<const D: usize> Regions<D> {
         let blocks = level_set.blocks();
         let moving: Vec<&Solid<D>> = surroundings.solids.iter().filter(|s| s.moves()).collect();
         let elsewhere = cache.open_cells(params, &surroundings.solids);
+        let open = open_faces(boundary, blocks);
+        let of_block = |block: usize| match levels_of(level_set, block) {
+            _ if boundary.is_solid(block) => [BlockCells::None, BlockCells::None],
+            Levels::Air if boundary.is_resting(block) => {
+                [BlockCells::None, elsewhere[ravel(blocks.coord(block), dims)].cells.clone()]
+            }
+            Levels::Liquid if boundary.is_clear(block) => [BlockCells::All, BlockCells::None],
+            _ => parted_cells(level_set, &open, block),
+        };
+        let found: Vec<[BlockCells<D>; 2]> = (0..blocks.len()).into_par_iter().map(of_block).collect();
         let bodies = Components::find(cells, |coord| match blocks.find(coord) {
-            Some(block) => cells_with(level_set, boundary, block, |level| level < 0.0),
+            Some(block) => found[block][0].clone(),
             None => BlockCells::None,
         });
         let air = Components::find(cells, |coord| match blocks.find(coord) {
-            Some(block) => cells_with(level_set, boundary, block, |level| level >= 0.0),
+            Some(block) => found[block][1].clone(),
             None if is_inside_any(params, &moving, coord) => BlockCells::None,
             None => elsewhere[ravel(coord, dims)].cells.clone(),
         });
         let labels = find_labels(&bodies, &air, blocks);
-        let contacts = find_contacts(&labels, boundary);
+        let contacts = find_contacts(&labels, &found, &open, boundary);
         let vented = find_vented(params, &surroundings.sinks, &air);
         Self { bodies, air, labels, vented, contacts }
     }
@@ -144,34 +154,58 @@ pub struct SealedGroup {
     pub unconstrained: usize,
 }
 
-/// The cells of a block with such a level and an open face.
-fn cells_with<const D: usize>(
-    level_set: &Field<f32, D>,
-    boundary: &Boundary<D>,
-    block: usize,
-    wanted: impl Fn(f32) -> bool,
-) -> BlockCells<D> {
+/// What the level set says of a block.
+enum Levels {
+    Liquid,
+    Air,
+    Both,
+}
+
+fn levels_of<const D: usize>(level_set: &Field<f32, D>, block: usize) -> Levels {
     let levels = level_set.block(block);
-    if boundary.is_solid(block) || !levels.iter().any(|&level| wanted(level)) {
-        return BlockCells::None;
+    match levels[0] < 0.0 {
+        true if levels.iter().all(|&level| level < 0.0) => Levels::Liquid,
+        false if levels.iter().all(|&level| level >= 0.0) => Levels::Air,
+        _ => Levels::Both,
     }
-    if boundary.is_clear(block) {
-        if levels.iter().all(|&level| wanted(level)) {
-            return BlockCells::All;
+}
+
+/// By block and axis, the cells whose lower faces are open.
+fn open_faces<const D: usize>(boundary: &Boundary<D>, blocks: &Blocks<D>) -> Vec<[Mask<D>; D]> {
+    let of_block = |block: usize| {
+        if boundary.is_clear(block) || boundary.is_solid(block) {
+            return [if boundary.is_solid(block) { Mask::EMPTY } else { Mask::all() }; D];
         }
-        return BlockCells::Some(Arc::new(Parts::new(|local| wanted(levels[local]), |_, _| true)));
-    }
-    let blocks = level_set.blocks();
-    let is_open = |axis: usize, slot: Slot| boundary.open.axes[axis][slot] > 0.0;
-    let member = |local: usize| {
-        let slot = Slot { block, local };
-        let cell = blocks.cell(slot);
-        let inside = (0..D).all(|a| cell[a] < blocks.cells()[a]);
-        let above = |axis: usize| blocks.step(slot, axis, 1).is_some_and(|upper| is_open(axis, upper));
-        wanted(levels[local]) && inside && (0..D).any(|axis| is_open(axis, slot) || above(axis))
+        boundary.open.axes.each_ref().map(|open| {
+            let values = open.block(block);
+            Mask::from_fn(|local| values[local] > 0.0)
+        })
     };
-    let parts = Parts::new(member, |axis, local| is_open(axis, Slot { block, local }));
-    if parts.is_empty() { BlockCells::None } else { BlockCells::Some(Arc::new(parts)) }
+    (0..blocks.len()).into_par_iter().map(of_block).collect()
+}
+
+/// The cells of a block that are liquid, and those that are air, of those with an open face.
+fn parted_cells<const D: usize>(
+    level_set: &Field<f32, D>,
+    open: &[[Mask<D>; D]],
+    block: usize,
+) -> [BlockCells<D>; 2] {
+    let blocks = level_set.blocks();
+    let has_open_face = (0..D).fold(Mask::EMPTY, |cells, axis| {
+        let above = blocks.neighbour(block, axis, 1).map_or(Mask::EMPTY, |above| open[above][axis]);
+        cells.or(&open[block][axis]).or(&open[block][axis].lowered(axis, &above))
+    });
+    let last = blocks.cell(Slot { block, local: block_len::<D>() - 1 });
+    let inside = match (0..D).all(|a| last[a] < blocks.cells()[a]) {
+        true => has_open_face,
+        false => has_open_face.and(&Mask::from_fn(|local| {
+            let cell = blocks.cell(Slot { block, local });
+            (0..D).all(|a| cell[a] < blocks.cells()[a])
+        })),
+    };
+    let levels = level_set.block(block);
+    let liquid = Mask::from_fn(|local| levels[local] < 0.0);
+    [inside.and(&liquid), inside.without(&liquid)].map(|members| BlockCells::in_parts(members, &open[block]))
 }
 
 /// Whether a block lies wholly inside one of the solids.
@@ -180,29 +214,35 @@ fn is_inside_any<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord
     solids.iter().any(|solid| solid.distance(centre) < -half_diagonal)
 }
 
-/// The open area between bodies and regions.
-fn find_contacts<const D: usize>(labels: &Field<u32, D>, boundary: &Boundary<D>) -> Vec<Contact> {
+/// The open area between bodies and regions, by the cells of each kind in each block.
+fn find_contacts<const D: usize>(
+    labels: &Field<u32, D>,
+    cells: &[[BlockCells<D>; 2]],
+    open: &[[Mask<D>; D]],
+    boundary: &Boundary<D>,
+) -> Vec<Contact> {
     let blocks = labels.blocks();
-    let of_block = |block: usize| -> BTreeMap<(usize, usize), f64> {
-        let mut found = BTreeMap::new();
-        let below = (0..D).filter_map(|axis| blocks.neighbour(block, axis, 0));
-        let first = labels.block(block)[0];
-        if below.chain([block]).all(|b| labels.block(b).iter().all(|&label| label == first)) {
-            return found;
-        }
-        for upper in (0..block_len::<D>()).map(|local| Slot { block, local }) {
-            for axis in 0..D {
-                let open = f64::from(boundary.open.axes[axis][upper]);
-                let Some(lower) = blocks.step(upper, axis, 0).filter(|_| open > 0.0) else { continue };
-                if labels[lower] == labels[upper] {
-                    continue;
-                }
-                let pair = match (Owner::of(labels[lower]), Owner::of(labels[upper])) {
+    let members = |block: Option<usize>, kind: usize| block.map_or(Mask::EMPTY, |b| cells[b][kind].members());
+    let of_block = |block: usize| -> Vec<((usize, usize), f64)> {
+        let mut found = Vec::new();
+        let [liquid, air] = [0, 1].map(|kind| members(Some(block), kind));
+        for axis in 0..D {
+            let below = blocks.neighbour(block, axis, 0);
+            let [liquid_below, air_below] =
+                [(liquid, 0), (air, 1)].map(|(cells, kind)| cells.raised(axis, &members(below, kind)));
+            let between = liquid.and(&air_below).or(&air.and(&liquid_below)).and(&open[block][axis]);
+            for upper in between.iter().map(|local| Slot { block, local }) {
+                let lower = blocks.step(upper, axis, 0).map_or(NOTHING, |lower| labels[lower]);
+                let pair = match (Owner::of(lower), Owner::of(labels[upper])) {
                     (Some(Owner::Body(body)), Some(Owner::Region(region))) => (body, region),
                     (Some(Owner::Region(region)), Some(Owner::Body(body))) => (body, region),
                     _ => continue,
                 };
-                *found.entry(pair).or_insert(0.0) += open;
+                let area = f64::from(boundary.open.axes[axis][upper]);
+                match found.iter_mut().find(|(known, _)| *known == pair) {
+                    Some((_, sum)) => *sum += area,
+                    None => found.push((pair, area)),
+                }
             }
         }
         found
@@ -219,8 +259,11 @@ fn find_contacts<const D: usize>(labels: &Field<u32, D>, boundary: &Boundary<D>)
 fn find_vented<const D: usize>(params: &Params<D>, sinks: &[Shape<D>], air: &Components<D>) -> Vec<bool> {
     let mut vented = vec![false; air.len()];
     let cells = params.grid.cells;
-    let last = cells.map(|n| (n - 1) / BLOCK_EDGE);
+    let dims = Blocks::<D>::dims_of(cells);
     let mut vent = |coord: [usize; D], is_vent: &dyn Fn([usize; D]) -> bool| {
+        if (0..air.block(coord).parts()).all(|part| vented[air.of_part(coord, part)]) {
+            return;
+        }
         for inner in (0..block_len::<D>()).map(cell_in_block::<D>) {
             if let Some(region) = air.of_cell(coord, inner)
                 && !vented[region]
@@ -230,24 +273,26 @@ fn find_vented<const D: usize>(params: &Params<D>, sinks: &[Shape<D>], air: &Com
             }
         }
     };
-    if sinks.is_empty() && params.open_sides.iter().flatten().all(|open| !open) {
-        return vented;
-    }
-    let dims = Blocks::<D>::dims_of(cells);
-    for index in 0..dims.iter().product() {
-        let coord = unravel(index, dims);
-        let at_side =
-            |axis: usize, end: usize| params.open_sides[axis][end] && coord[axis] == [0, last[axis]][end];
-        if (0..D).any(|axis| at_side(axis, 0) || at_side(axis, 1)) {
-            vent(coord, &|cell| {
-                (0..D).any(|axis| {
-                    at_side(axis, 0) && cell[axis] == 0 || at_side(axis, 1) && cell[axis] + 1 == cells[axis]
-                })
-            });
+    for (axis, end) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+        if !params.open_sides[axis][end] {
+            continue;
         }
-        let (centre, half_diagonal) = params.block_ball(coord);
-        for sink in sinks.iter().filter(|sink| sink.signed_distance(centre) < half_diagonal) {
-            vent(coord, &|cell| sink.signed_distance(params.grid.cell_centre(cell.map(|c| c as i64))) < 0.0);
+        let side = [0, cells[axis] - 1][end];
+        let layer = std::array::from_fn(|a| if a == axis { 1 } else { dims[a] });
+        for index in 0..layer.iter().product() {
+            let mut coord = unravel(index, layer);
+            coord[axis] = side / BLOCK_EDGE;
+            vent(coord, &|cell| cell[axis] == side);
+        }
+    }
+    for sink in sinks {
+        for coord in (0..dims.iter().product()).map(|index| unravel(index, dims)) {
+            let (centre, half_diagonal) = params.block_ball(coord);
+            if sink.signed_distance(centre) < half_diagonal {
+                vent(coord, &|cell| {
+                    sink.signed_distance(params.grid.cell_centre(cell.map(|c| c as i64))) < 0.0
+                });
+            }
         }
     }
     vented

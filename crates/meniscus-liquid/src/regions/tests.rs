@@ -177,3 +177,31 @@ fn walls_thinner_than_a_cell_part_the_air() {
         assert_eq!(regions.air.len(), 2, "wall at {degrees} degrees");
     }
 }
+
+/// The bubble of [`nested`] is filled with the pool, which touches it more than the drop does. All volume is kept, and nothing
+/// is left of the bubble but its number.
+#[test]
+fn a_region_is_filled_with_what_touches_it_most() {
+    let mut case = nested(40);
+    let mut found = case.found();
+    let (bubble, room) =
+        (case.region_at(&found.regions, [0.4, 0.5]), case.region_at(&found.regions, [0.4, 0.95]));
+    let before = found.volumes.clone();
+    found.fill(&[bubble], &mut case.state.level_set);
+    let gained: Vec<f64> = found
+        .volumes
+        .bodies
+        .iter()
+        .zip(&before.bodies)
+        .map(|(after, before)| after.volume - before.volume)
+        .collect();
+    let pool = usize::from(before.bodies[1].volume > before.bodies[0].volume);
+    assert_eq!((gained[pool], gained[1 - pool]), (before.regions[bubble].volume, 0.0));
+    assert_eq!(found.volumes.regions[bubble], crate::measure::Holding::NOTHING);
+    let owners: Vec<_> = found.regions.labels.values().iter().filter_map(|&label| Owner::of(label)).collect();
+    assert!(!owners.contains(&Owner::Region(bubble)) && owners.contains(&Owner::Region(room)));
+    assert!(found.regions.contacts.iter().all(|contact| contact.region == room));
+    assert_eq!(found.regions.constrained(), [false, false]);
+    // The next search finds it gone.
+    assert_eq!(case.regions().air.len(), 1);
+}

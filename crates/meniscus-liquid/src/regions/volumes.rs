@@ -4,10 +4,10 @@
 //! region does not take goes to the neighbour of the other kind that lies deepest on the other side.
 
 use meniscus_core::components::BlockCells;
-use meniscus_core::fractions::cell_open_fraction;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, Tile, block_len, cell_in_block, unravel};
 use rayon::prelude::*;
 
+use super::labels::NOTHING;
 use super::{Owner, Regions};
 use crate::boundary::{Boundary, OpenCells};
 use crate::measure::{Holding, liquid_fraction, load_clamped};
@@ -37,22 +37,23 @@ impl<const D: usize> Volumes<D> {
     }
 }
 
-/// The volumes within the blocks of the labels, of `counts` bodies and regions.
+/// The volumes within those blocks of the labels that are `wanted`, of `counts` bodies and regions.
 pub fn measure_volumes<const D: usize>(
     labels: &Field<u32, D>,
     [bodies, regions]: [usize; 2],
     level_set: &Field<f32, D>,
     boundary: &Boundary<D>,
+    wanted: impl Fn(usize) -> bool + Sync,
 ) -> Volumes<D> {
-    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| {
+    let of_block = |tiles: &mut Tiles<D>, block: usize| {
         let mut found = Found { parts: Vec::new(), stray_liquid: 0.0 };
-        if !boundary.is_solid(block) {
-            found.measure(labels, level_set, boundary, block, tile);
+        if wanted(block) && !boundary.is_solid(block) {
+            found.measure(labels, level_set, boundary, block, tiles);
         }
         found
     };
     let blocks = 0..labels.blocks().len();
-    let found: Vec<Found<D>> = blocks.into_par_iter().map_init(|| Tile::new(0.0), of_block).collect();
+    let found: Vec<Found<D>> = blocks.into_par_iter().map_init(Tiles::new, of_block).collect();
     let mut volumes = Volumes {
         bodies: vec![Holding::NOTHING; bodies],
         regions: vec![Holding::NOTHING; regions],
@@ -76,23 +77,52 @@ impl<const D: usize> Regions<D> {
         boundary: &Boundary<D>,
         open: &[OpenCells<D>],
     ) -> Volumes<D> {
+        let blocks = level_set.blocks();
+        // What holds nothing but air, with no surface near, is known.
+        let of_block = |block: usize| {
+            !boundary.is_resting(block) || level_set.block(block).iter().any(|&level| level < 1.0)
+        };
+        let wanted: Vec<bool> = (0..blocks.len()).into_par_iter().map(of_block).collect();
         let counts = [self.bodies.len(), self.air.len()];
-        let mut volumes = measure_volumes(&self.labels, counts, level_set, boundary);
-        self.add_air_elsewhere(level_set.blocks(), open, &mut volumes);
-        volumes
-    }
-
-    fn add_air_elsewhere(&self, blocks: &Blocks<D>, open: &[OpenCells<D>], volumes: &mut Volumes<D>) {
+        let mut volumes = measure_volumes(&self.labels, counts, level_set, boundary, |block| wanted[block]);
         let dims = Blocks::dims_of(blocks.cells());
         for (index, open) in open.iter().enumerate() {
             let coord = unravel(index, dims);
-            if blocks.find(coord).is_some() || matches!(self.air.block(coord), BlockCells::None) {
+            if blocks.find(coord).is_some_and(|block| wanted[block])
+                || matches!(self.air.block(coord), BlockCells::None)
+            {
                 continue;
             }
             for (part, holding) in open.holdings.iter().enumerate() {
                 volumes.regions[self.air.of_part(coord, part)].add(holding);
             }
         }
+        volumes
+    }
+}
+
+/// A block and its halo.
+struct Tiles<const D: usize> {
+    levels: Tile<f32, D, 1>,
+    labels: Tile<u32, D, 1>,
+}
+
+impl<const D: usize> Tiles<D> {
+    fn new() -> Self {
+        Self { levels: Tile::new(0.0), labels: Tile::new(NOTHING) }
+    }
+
+    fn load(&mut self, labels: &Field<u32, D>, level_set: &Field<f32, D>, block: usize) {
+        load_clamped(level_set, block, &mut self.levels);
+        self.labels.load(labels, block);
+    }
+
+    /// See [`across`].
+    fn across(&self, inner: [usize; D], is_liquid: bool) -> Option<Owner> {
+        deepest_across(is_liquid, |step: [usize; D]| {
+            let at = Tile::<u32, D, 1>::index(std::array::from_fn(|a| inner[a] + step[a]));
+            Some((self.levels.values()[at], self.labels.values()[at]))
+        })
     }
 }
 
@@ -109,13 +139,13 @@ impl<const D: usize> Found<D> {
         level_set: &Field<f32, D>,
         boundary: &Boundary<D>,
         block: usize,
-        tile: &mut Tile<f32, D, 1>,
+        tiles: &mut Tiles<D>,
     ) {
         let blocks = labels.blocks();
         let levels = level_set.block(block);
         let has_surface = levels.iter().any(|level| level.abs() < 1.0);
         if has_surface {
-            load_clamped(level_set, block, tile);
+            tiles.load(labels, level_set, block);
         } else if boundary.is_clear(block) {
             // All of one kind, and of one owner.
             if let Some(owner) = Owner::of(labels.block(block)[0]) {
@@ -129,15 +159,15 @@ impl<const D: usize> Found<D> {
             if (0..D).any(|a| cell[a] >= blocks.cells()[a]) {
                 continue;
             }
-            let walls = boundary.corner_distances(slot);
-            let open = walls.map_or(1.0, |walls| cell_open_fraction::<D>(&walls[..1 << D]));
+            let open = boundary.open_volume(slot);
             let on_surface = level.abs() < 1.0;
             let wet = match on_surface {
-                true => liquid_fraction(tile, cell_in_block::<D>(local), walls).min(open),
+                true => liquid_fraction(&tiles.levels, boundary, slot).min(open),
                 false if level < 0.0 => open,
                 false => 0.0,
             };
             let own = Owner::of(labels[slot]);
+            let other = if on_surface { tiles.across(cell_in_block::<D>(local), level < 0.0) } else { None };
             let (own_part, other_part) = if level < 0.0 { (wet, open - wet) } else { (open - wet, wet) };
             // A smoothed delta function of the distance, one cell to either side.
             let area = if on_surface {
@@ -145,7 +175,6 @@ impl<const D: usize> Found<D> {
             } else {
                 0.0
             };
-            let other = if on_surface { across(labels, level_set, cell, level < 0.0) } else { None };
             for (owner, volume, is_liquid) in
                 [(own, own_part, level < 0.0), (other, other_part, level >= 0.0)]
             {
@@ -186,13 +215,21 @@ pub fn across<const D: usize>(
     cell: [usize; D],
     is_liquid: bool,
 ) -> Option<Owner> {
-    let mut deepest = None;
-    for index in 0..3usize.pow(D as u32) {
-        let step = unravel(index, [3; D]);
+    deepest_across(is_liquid, |step: [usize; D]| {
         let at: [i64; D] = std::array::from_fn(|a| cell[a] as i64 + step[a] as i64 - 1);
-        let Some(slot) = labels.blocks().locate(at) else { continue };
-        let depth = if is_liquid { level_set[slot] } else { -level_set[slot] };
-        let owner = Owner::of(labels[slot]).filter(|owner| matches!(owner, Owner::Region(_)) == is_liquid);
+        labels.blocks().locate(at).map(|slot| (level_set[slot], labels[slot]))
+    })
+}
+
+/// The same, by the level and the label of a neighbour; 1 is no step.
+fn deepest_across<const D: usize>(
+    is_liquid: bool,
+    at: impl Fn([usize; D]) -> Option<(f32, u32)>,
+) -> Option<Owner> {
+    let mut deepest = None;
+    for (level, label) in (0..3usize.pow(D as u32)).filter_map(|index| at(unravel(index, [3; D]))) {
+        let depth = if is_liquid { level } else { -level };
+        let owner = Owner::of(label).filter(|owner| matches!(owner, Owner::Region(_)) == is_liquid);
         if let Some(owner) = owner
             && deepest.is_none_or(|(known, _)| depth > known)
         {

@@ -14,22 +14,18 @@ pub struct Votes {
 }
 
 impl Votes {
-    /// A sample of a new region.
-    pub fn add(&mut self, old: Option<usize>, new: usize) {
-        *self.of_new.entry(new).or_insert(0) += 1;
+    /// Samples of a new region.
+    pub fn add(&mut self, old: Option<usize>, new: usize, count: u32) {
+        *self.of_new.entry(new).or_insert(0) += count;
         if let Some(old) = old {
-            *self.between.entry((old, new)).or_insert(0) += 1;
+            *self.between.entry((old, new)).or_insert(0) += count;
         }
     }
 
-    /// Those of another part of the domain.
-    pub fn join(&mut self, other: Self) {
-        for (pair, count) in other.between {
-            *self.between.entry(pair).or_insert(0) += count;
-        }
-        for (new, count) in other.of_new {
-            *self.of_new.entry(new).or_insert(0) += count;
-        }
+    /// Drops the samples of some new regions.
+    pub fn forget(&mut self, is_gone: impl Fn(usize) -> bool) {
+        self.between.retain(|&(_, new), _| !is_gone(new));
+        self.of_new.retain(|&new, _| !is_gone(new));
     }
 
     /// The pairs that count: at least [`SHARE`] of the samples of one of the two.
@@ -141,7 +137,7 @@ mod tests {
     fn votes(between: &[((usize, usize), u32)]) -> Votes {
         let mut votes = Votes::default();
         for &((old, new), count) in between {
-            (0..count).for_each(|_| votes.add(Some(old), new));
+            votes.add(Some(old), new, count);
         }
         votes
     }
@@ -150,7 +146,7 @@ mod tests {
     #[test]
     fn a_bubble_splits_while_it_merges_in_part_with_another() {
         let mut votes = votes(&[((0, 0), 40), ((0, 1), 30), ((1, 1), 50), ((2, 2), 10)]);
-        (0..4).for_each(|_| votes.add(None, 3));
+        votes.add(None, 3, 4);
         let found = families([&[false; 3], &[false; 4]], &votes);
         assert_eq!(found.len(), 3);
         assert_eq!((&found[0].old[..], &found[0].new[..]), (&[0, 1][..], &[0, 1][..]));

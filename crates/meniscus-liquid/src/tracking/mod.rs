@@ -94,6 +94,12 @@ pub struct LiquidBody {
     pub inflow: f64,
 }
 
+/// Air that has come from nowhere and holds less than this, in cells, is no more than a gap between particles.
+const LEAST_VOID: f64 = 1.0;
+
+/// No air holds less than this, in cells: what a wall cuts off from a cell is not followed any further.
+const LEAST_BUBBLE: f64 = 0.1;
+
 /// The regions of a moment, found and measured.
 pub struct Found<const D: usize> {
     /// The regions.
@@ -116,6 +122,13 @@ impl<const D: usize> Found<D> {
         let volumes = regions.measure(level_set, boundary, open);
         Self { regions, volumes }
     }
+
+    /// Fills regions with liquid.
+    pub fn fill(&mut self, regions: &[usize], level_set: &mut Field<f32, D>) {
+        if !regions.is_empty() {
+            self.regions.fill(regions, &mut self.volumes, level_set);
+        }
+    }
 }
 
 impl<const D: usize> Tracked<D> {
@@ -137,6 +150,19 @@ impl<const D: usize> Tracked<D> {
         Self { labels, regions, bodies, contacts, constrained, next_id }
     }
 
+    /// The regions that are too small to be followed, and are to be filled with liquid.
+    pub fn specks(&self, found: &Found<D>, ancestry: &Ancestry) -> Vec<usize> {
+        let mut has_past = vec![false; found.regions.air.len()];
+        for &(_, new) in ancestry.regions.between.keys() {
+            has_past[new] = true;
+        }
+        let is_speck = |&region: &usize| {
+            let least = if has_past[region] { LEAST_BUBBLE } else { LEAST_VOID };
+            !found.regions.vented[region] && found.volumes.regions[region].volume < least
+        };
+        (0..has_past.len()).filter(is_speck).collect()
+    }
+
     /// The regions of the next moment, at `time`, that came from these by `ancestry` in `dt`; and what happened to the
     /// bubbles. The rest volumes of the bodies add up to `liquid`, in m³, but for what is of no body.
     pub fn succeeded_by(
@@ -155,10 +181,15 @@ impl<const D: usize> Tracked<D> {
             constrained: found.regions.constrained(),
             next_id: self.next_id,
         };
+        // What has been filled holds nothing, and is nobody's heir.
+        let is_filled = |new: usize| next.regions[new].volume == 0.0;
         let old_open: Vec<bool> = self.regions.iter().map(|r| r.id == OPEN_AIR).collect();
+        let new_open: Vec<bool> =
+            found.regions.vented.iter().enumerate().map(|(new, &vented)| vented || is_filled(new)).collect();
         let mut votes = ancestry.regions.clone();
         self.vote_by_anchor(&found.regions, &mut votes);
-        let families = families([&old_open, &found.regions.vented], &votes);
+        votes.forget(is_filled);
+        let families = families([&old_open, &new_open], &votes);
         let old_rest: Vec<f64> = self.regions.iter().map(|r| r.rest_volume).collect();
         let volume: Vec<f64> = next.regions.iter().map(|r| r.volume).collect();
         let mut events = Vec::new();
@@ -225,7 +256,8 @@ impl<const D: usize> Tracked<D> {
         cell_volume: f64,
     ) -> Vec<f64> {
         let counts = [self.bodies.len(), self.regions.len()];
-        let volumes = measure_volumes(&self.labels, counts, level_set, boundary);
+        let has_liquid = |block: usize| level_set.block(block).iter().any(|&level| level < 1.0);
+        let volumes = measure_volumes(&self.labels, counts, level_set, boundary, has_liquid);
         volumes.bodies.iter().map(|body| body.volume * cell_volume).collect()
     }
 
@@ -251,11 +283,11 @@ impl<const D: usize> Tracked<D> {
 
     /// Regions that no liquid is near have no samples: what holds the anchor of an old one is that one.
     fn vote_by_anchor(&self, regions: &Regions<D>, votes: &mut matching::Votes) {
-        for (old, region) in self.regions.iter().enumerate() {
+        for (old, region) in self.regions.iter().enumerate().filter(|(_, region)| region.volume > 0.0) {
             if let Some(new) = regions.region_at(region.anchor)
                 && !votes.of_new.contains_key(&new)
             {
-                votes.add(Some(old), new);
+                votes.add(Some(old), new, 1);
             }
         }
     }

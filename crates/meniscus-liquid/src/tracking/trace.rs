@@ -30,41 +30,78 @@ pub fn trace<const D: usize>(
 ) -> Ancestry {
     let blocks = new.blocks();
     let of_block = |block: usize| {
-        let mut found = Ancestry::default();
+        let mut found = Tally::default();
         for local in 0..block_len::<D>() {
             let slot = Slot { block, local };
-            let Some(owner) = Owner::of(new[slot]).filter(|_| level_set[slot].abs() <= NEAR) else {
+            if level_set[slot].abs() > NEAR {
                 continue;
-            };
-            let centre = blocks.cell(slot).map(|c| c as f32 + 0.5);
-            let from = owner_at(old, advect_point(centre, velocity, -dt), owner);
-            match (from, owner) {
-                (Some(Owner::Body(from)), Owner::Body(body)) => found.bodies.add(Some(from), body),
-                (Some(Owner::Region(from)), Owner::Region(region)) => found.regions.add(Some(from), region),
-                (_, Owner::Body(body)) => found.bodies.add(None, body),
-                (_, Owner::Region(region)) => found.regions.add(None, region),
+            }
+            if let Some(owner) = Owner::of(new[slot]) {
+                found.add(owner_at(old, departure(blocks.cell(slot), velocity, dt), owner), owner);
             }
         }
-        found
+        found.counts
     };
-    let parts: Vec<Ancestry> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let parts: Vec<Vec<(Pair, u32)>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
     let mut ancestry = Ancestry::default();
-    for part in parts {
-        ancestry.bodies.join(part.bodies);
-        ancestry.regions.join(part.regions);
+    for ((from, owner), count) in parts.into_iter().flatten() {
+        let from = from.map(|(Owner::Body(from) | Owner::Region(from))| from);
+        match owner {
+            Owner::Body(body) => ancestry.bodies.add(from, body, count),
+            Owner::Region(region) => ancestry.regions.add(from, region, count),
+        }
     }
     ancestry
 }
 
+/// From whom to whom, of the same kind.
+type Pair = (Option<Owner>, Owner);
+
+/// How often pairs were met.
+#[derive(Default)]
+struct Tally {
+    counts: Vec<(Pair, u32)>,
+}
+
+impl Tally {
+    fn add(&mut self, from: Option<Owner>, to: Owner) {
+        match self.counts.iter_mut().find(|(pair, _)| *pair == (from, to)) {
+            Some((_, count)) => *count += 1,
+            None => self.counts.push(((from, to), 1)),
+        }
+    }
+}
+
+/// Where what is at the centre of a cell came from.
+fn departure<const D: usize>(cell: [usize; D], velocity: &FaceField<f32, D>, dt: f32) -> [f32; D] {
+    let centre = cell.map(|c| c as f32 + 0.5);
+    let lower = cell.map(|c| c as i64);
+    let way: [f32; D] = std::array::from_fn(|axis| {
+        let mut upper = lower;
+        upper[axis] += 1;
+        0.5 * dt * (velocity.get(axis, lower) + velocity.get(axis, upper))
+    });
+    // On a short way it does not matter by which method.
+    match way.iter().all(|w| w.abs() < 0.5) {
+        true => std::array::from_fn(|a| centre[a] - way[a]),
+        false => advect_point(centre, velocity, -dt),
+    }
+}
+
 /// The owner, of the same kind as `like`, of the nearest cell to a point, of the 2^D cells around it.
 fn owner_at<const D: usize>(labels: &Field<u32, D>, x: [f32; D], like: Owner) -> Option<Owner> {
+    let owner_of = |cell: [i64; D]| Owner::of(labels.get(cell)).filter(|owner| owner.is_like(like));
+    // Most often the cell that the point is in will do.
+    let own = owner_of(x.map(|c| c.floor() as i64));
+    if own.is_some() {
+        return own;
+    }
     let base: [i64; D] = x.map(|c| (c - 0.5).floor() as i64);
     let mut nearest = None;
     for k in 0..1usize << D {
         let cell: [i64; D] = std::array::from_fn(|a| base[a] + (k >> a & 1) as i64);
         let distance: f32 = (0..D).map(|a| (x[a] - cell[a] as f32 - 0.5).powi(2)).sum();
-        let owner = Owner::of(labels.get(cell)).filter(|owner| owner.is_like(like));
-        if let Some(owner) = owner
+        if let Some(owner) = owner_of(cell)
             && nearest.is_none_or(|(known, _)| distance < known)
         {
             nearest = Some((distance, owner));

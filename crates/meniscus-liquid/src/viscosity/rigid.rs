@@ -3,8 +3,8 @@
 //! They are what viscosity does not resist: nothing but mass holds them. The equations of one axis by themselves are stiff
 //! against a rotation, so a preconditioner made of them alone would leave it to the iteration to find every body that turns.
 
-use meniscus_core::components::{BlockCells, Components, Partition, Parts};
-use meniscus_core::grid::{BLOCK_EDGE, FaceField, Field, Slot, block_len, cell_in_block};
+use meniscus_core::components::{BlockCells, Components, Partition};
+use meniscus_core::grid::{BLOCK_EDGE, FaceField, Field, Mask, Slot, block_len, cell_in_block};
 use rayon::prelude::*;
 
 use super::small::{Matrix, SIZE, inverse};
@@ -147,12 +147,9 @@ fn find_bodies<T: Stored, const D: usize>(
     let blocks = corners.blocks();
     Components::find(blocks.cells(), |coord| {
         let Some(block) = blocks.find(coord) else { return BlockCells::None };
-        let is_wet = |local: usize| corners.block(block)[local] != [0.0; 8];
-        if !(0..block_len::<D>()).any(is_wet) {
-            return BlockCells::None;
-        }
         let is_open = |axis: usize, local: usize| open.axes[axis][Slot { block, local }].into() > 0.0;
-        BlockCells::Some(Parts::new(is_wet, is_open).into())
+        let wet = Mask::from_fn(|local| corners.block(block)[local] != [0.0; 8]);
+        BlockCells::in_parts(wet, &std::array::from_fn(|axis| Mask::from_fn(|local| is_open(axis, local))))
     })
 }
 

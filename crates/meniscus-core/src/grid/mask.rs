@@ -1,0 +1,209 @@
+//! A bit for each cell of a block.
+
+use super::{BLOCK_EDGE, block_len};
+
+/// Cells in a word: a layer of x and y. In 2D that is the whole block.
+const LAYER: usize = BLOCK_EDGE * BLOCK_EDGE;
+
+/// The cells of a layer with x = 0.
+const FIRST_COLUMN: u64 = 0x0101_0101_0101_0101;
+
+/// A set of cells of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mask<const D: usize> {
+    /// Layers beyond those of a block are empty.
+    layers: [u64; BLOCK_EDGE],
+}
+
+impl<const D: usize> Mask<D> {
+    const LAYERS: usize = block_len::<D>() / LAYER;
+
+    /// No cell.
+    pub const EMPTY: Self = Self { layers: [0; BLOCK_EDGE] };
+
+    /// All cells.
+    pub fn all() -> Self {
+        Self::from_layers(|_| u64::MAX)
+    }
+
+    /// The cells, by local index, for which `is_member` holds.
+    pub fn from_fn(is_member: impl Fn(usize) -> bool) -> Self {
+        Self::from_layers(|layer| {
+            (0..LAYER).fold(0, |bits, k| bits | u64::from(is_member(layer * LAYER + k)) << k)
+        })
+    }
+
+    #[inline]
+    fn from_layers(layer: impl Fn(usize) -> u64) -> Self {
+        let mut layers = [0; BLOCK_EDGE];
+        for (index, bits) in layers.iter_mut().enumerate().take(Self::LAYERS) {
+            *bits = layer(index);
+        }
+        Self { layers }
+    }
+
+    /// Whether there is no cell.
+    pub fn is_empty(&self) -> bool {
+        self.layers.iter().all(|&bits| bits == 0)
+    }
+
+    /// Whether a cell is in it.
+    #[inline]
+    pub fn has(&self, local: usize) -> bool {
+        self.layers[local / LAYER] >> (local % LAYER) & 1 == 1
+    }
+
+    /// The cells in both.
+    #[inline]
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self::from_layers(|k| self.layers[k] & other.layers[k])
+    }
+
+    /// The cells in one or both.
+    #[inline]
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        Self::from_layers(|k| self.layers[k] | other.layers[k])
+    }
+
+    /// The cells that are not in another.
+    #[inline]
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        Self::from_layers(|k| self.layers[k] & !other.layers[k])
+    }
+
+    /// The upper neighbours of the cells along an axis; those in the lowest layer are neighbours of cells of the block
+    /// `below`.
+    #[inline]
+    #[must_use]
+    pub fn raised(&self, axis: usize, below: &Self) -> Self {
+        Self::from_layers(|k| {
+            let (own, other) = (self.layers[k], below.layers[k]);
+            match axis {
+                0 => own << 1 & !FIRST_COLUMN | other >> (BLOCK_EDGE - 1) & FIRST_COLUMN,
+                1 => own << BLOCK_EDGE | other >> (LAYER - BLOCK_EDGE),
+                _ if k == 0 => below.layers[BLOCK_EDGE - 1],
+                _ => self.layers[k - 1],
+            }
+        })
+    }
+
+    /// The lower neighbours of the cells along an axis; those in the highest layer are neighbours of cells of the block
+    /// `above`.
+    #[inline]
+    #[must_use]
+    pub fn lowered(&self, axis: usize, above: &Self) -> Self {
+        Self::from_layers(|k| {
+            let (own, other) = (self.layers[k], above.layers[k]);
+            match axis {
+                0 => {
+                    own >> 1 & !(FIRST_COLUMN << (BLOCK_EDGE - 1))
+                        | (other & FIRST_COLUMN) << (BLOCK_EDGE - 1)
+                }
+                1 => own >> BLOCK_EDGE | other << (LAYER - BLOCK_EDGE),
+                _ if k == BLOCK_EDGE - 1 => above.layers[0],
+                _ => self.layers[k + 1],
+            }
+        })
+    }
+
+    /// A bit for each cell of the layer with this coordinate along an axis, the lowest other axis fastest.
+    pub fn layer(&self, axis: usize, at: usize) -> u64 {
+        /// Brings the first bits of eight bytes together in the last byte.
+        const GATHER: u64 = 0x0102_0408_1020_4080;
+        let row = |bits: u64| match axis {
+            0 => (bits >> at & FIRST_COLUMN).wrapping_mul(GATHER) >> (LAYER - BLOCK_EDGE),
+            _ => bits >> (BLOCK_EDGE * at) & 0xff,
+        };
+        match axis {
+            2 => self.layers[at],
+            _ => (0..Self::LAYERS).fold(0, |layer, k| layer | row(self.layers[k]) << (BLOCK_EDGE * k)),
+        }
+    }
+
+    /// The first cell.
+    pub fn first(&self) -> Option<usize> {
+        self.iter().next()
+    }
+
+    /// The cells, by local index, in order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        let layers = self.layers;
+        (0..Self::LAYERS).flat_map(move |layer| {
+            let mut bits = layers[layer];
+            std::iter::from_fn(move || {
+                let next = (bits != 0).then(|| layer * LAYER + bits.trailing_zeros() as usize);
+                bits &= bits.wrapping_sub(1);
+                next
+            })
+        })
+    }
+
+    /// The cells that are connected with a cell of this one within it, through the lower faces in `open` (by axis).
+    #[must_use]
+    pub fn connected(&self, with: usize, open: &[Self; D]) -> Self {
+        let mut found = Self::EMPTY;
+        found.layers[with / LAYER] = 1 << (with % LAYER);
+        loop {
+            let mut grown = found;
+            for (axis, open) in open.iter().enumerate() {
+                let up = grown.raised(axis, &Self::EMPTY).and(open);
+                let down = grown.and(open).lowered(axis, &Self::EMPTY);
+                grown = grown.or(&up).or(&down).and(self);
+            }
+            if grown == found {
+                return found;
+            }
+            found = grown;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::grid::{cell_in_block, local_index};
+
+    fn some<const D: usize>(seed: u64) -> Mask<D> {
+        Mask::from_fn(|local| {
+            (local as u64 + 1).wrapping_mul(seed | 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 > 0
+        })
+    }
+
+    fn neighbours_are_shifted<const D: usize>(seed: u64) {
+        let (own, other) = (some::<D>(seed), some::<D>(seed.rotate_left(7) ^ 0x55));
+        for axis in 0..D {
+            for local in 0..block_len::<D>() {
+                let cell = cell_in_block::<D>(local);
+                let at = |mask: &Mask<D>, c: usize| {
+                    let mut cell = cell;
+                    cell[axis] = c;
+                    mask.has(local_index(cell))
+                };
+                let below =
+                    if cell[axis] > 0 { at(&own, cell[axis] - 1) } else { at(&other, BLOCK_EDGE - 1) };
+                let above =
+                    if cell[axis] + 1 < BLOCK_EDGE { at(&own, cell[axis] + 1) } else { at(&other, 0) };
+                assert_eq!(own.raised(axis, &other).has(local), below, "{axis} {cell:?}");
+                assert_eq!(own.lowered(axis, &other).has(local), above, "{axis} {cell:?}");
+            }
+        }
+        assert_eq!(
+            own.iter().collect::<Vec<_>>(),
+            (0..block_len::<D>()).filter(|&l| own.has(l)).collect::<Vec<_>>()
+        );
+        assert_eq!(own.without(&other).or(&own.and(&other)), own);
+    }
+
+    proptest! {
+        #[test]
+        fn raised_and_lowered_are_the_neighbours(seed: u64) {
+            neighbours_are_shifted::<2>(seed);
+            neighbours_are_shifted::<3>(seed);
+        }
+    }
+}

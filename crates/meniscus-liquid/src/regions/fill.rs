@@ -1,0 +1,39 @@
+//! Regions of air that are filled with liquid.
+
+use meniscus_core::grid::{Field, block_len};
+use rayon::prelude::*;
+
+use super::{Contact, Owner, Regions, Volumes};
+use crate::measure::Holding;
+
+/// The level of cells that have been filled: just below the surface, as no more is known of them.
+const FILLED: f32 = -0.05;
+
+impl<const D: usize> Regions<D> {
+    /// Fills regions with the liquid that touches them most; those that none touches stay. They keep their numbers, but hold
+    /// nothing, touch nothing and own no cell of the blocks afterwards.
+    pub fn fill(&mut self, regions: &[usize], volumes: &mut Volumes<D>, level_set: &mut Field<f32, D>) {
+        let mut body_of = vec![None; self.air.len()];
+        for &region in regions {
+            let of_region = self.contacts.iter().filter(|contact| contact.region == region);
+            let Some(&Contact { body, .. }) = of_region.max_by(|a, b| a.area.total_cmp(&b.area)) else {
+                continue;
+            };
+            body_of[region] = Some(body);
+            let gained = std::mem::replace(&mut volumes.regions[region], Holding::NOTHING);
+            volumes.bodies[body].add(&Holding { area: 0.0, ..gained });
+        }
+        self.contacts.retain(|contact| body_of[contact.region].is_none());
+        let labels = self.labels.values_mut().par_chunks_mut(block_len::<D>());
+        labels.zip(level_set.values_mut().par_chunks_mut(block_len::<D>())).for_each(|(labels, levels)| {
+            for (label, level) in labels.iter_mut().zip(levels) {
+                if let Some(Owner::Region(region)) = Owner::of(*label)
+                    && let Some(body) = body_of[region]
+                {
+                    *label = Owner::Body(body).label();
+                    *level = FILLED;
+                }
+            }
+        });
+    }
+}

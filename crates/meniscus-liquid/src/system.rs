@@ -1,0 +1,41 @@
+//! The pressure system of a moment, for those who want to look at it or solve it by themselves.
+
+use meniscus_linalg::Operator;
+
+use crate::boundary::{Boundary, BoundaryCache};
+use crate::params::{Params, Surroundings};
+use crate::projection::{Liquid, ProjectionError, pressure_system};
+use crate::state::State;
+
+impl<const D: usize> State<D> {
+    /// The operator and the right-hand side of the pressure if gravity acted for `dt` seconds on the liquid as it is, bubbles
+    /// and all, and nothing else did.
+    ///
+    /// # Errors
+    /// If there is no such system.
+    pub fn pressure_system(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+    ) -> Result<(Operator<D>, Vec<f64>), ProjectionError> {
+        let blocks = self.level_set.blocks();
+        let boundary = Boundary::new(params, surroundings, blocks, &mut BoundaryCache::default());
+        let mut velocity = self.velocity.clone();
+        for (velocity, gravity) in velocity.axes.iter_mut().zip(params.gravity) {
+            velocity.values_mut().iter_mut().for_each(|u| *u += (gravity * dt) as f32);
+        }
+        let wall = |axis: usize, cell: [usize; D]| boundary.wall_speed(params, surroundings, dt, axis, cell);
+        let bubbles = self.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
+        let liquid = Liquid {
+            grid: &params.grid,
+            level_set: &self.level_set,
+            open: &boundary.open,
+            solid_velocity: if boundary.has_moving_walls(surroundings) { Some(&wall) } else { None },
+            bubbles: bubbles.as_ref(),
+            divergence: None,
+            surface_pressure: None,
+        };
+        pressure_system(&liquid, &velocity, &params.projection(dt))
+    }
+}
