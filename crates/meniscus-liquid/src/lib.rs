@@ -29,7 +29,7 @@ mod volume;
 pub use collide::CollideInfo;
 pub use params::{AirModel, Params, Slip, Solid, Source, Surroundings, Transfer};
 pub use reseed::ReseedInfo;
-pub use squeeze::Squeeze;
+pub use squeeze::{Squeeze, Squeezed};
 pub use state::{Body, State};
 pub use step::{StepError, StepInfo, Workspace, max_time_step, solid_travel, step};
 pub use tracking::{Bubble, BubbleEvent, EventKind, LiquidBody, OPEN_AIR, Tracked};

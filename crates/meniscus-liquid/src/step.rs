@@ -22,7 +22,7 @@ use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, project};
 use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
-use crate::squeeze::{Squeeze, find_squeezes};
+use crate::squeeze::{Squeeze, find_compressed_air, find_squeezes};
 use crate::state::{State, active_blocks};
 use crate::surface::{advect_surface, follow_particles};
 use crate::tracking::{BubbleEvent, Found, trace};
@@ -75,7 +75,7 @@ pub struct StepInfo {
     pub collide: CollideInfo,
     /// Particles that sinks took.
     pub drained: usize,
-    /// Bodies of liquid that solids squeeze or stretch.
+    /// Liquid and air that solids squeeze or stretch.
     pub squeezes: Vec<Squeeze>,
     /// What happened to bubbles.
     pub bubble_events: Vec<BubbleEvent>,
@@ -203,16 +203,16 @@ pub fn step<const D: usize>(
     state.inflow = boundary.inflow();
     clock.stage("level_set");
     let substep = Substep { dt, ranges: &ranges, boundary: &boundary };
-    let bubble_events = if state.tracked.is_some() {
+    let (bubble_events, mut squeezes) = if state.tracked.is_some() {
         follow_regions(state, params, surroundings, substep, workspace, &mut clock)
     } else {
         keep_volume(state, params, surroundings, &boundary);
-        Vec::new()
+        (Vec::new(), Vec::new())
     };
     clock.stage("measure");
 
     let (projected, viscosity) = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
-    let squeezes = find_squeezes(state, params, surroundings, &boundary, &projected.solve);
+    squeezes.extend(find_squeezes(state, params, surroundings, &boundary, &projected.solve));
     workspace.ranges = Some(ranges);
     workspace.walls = Some(boundary);
     state.time += dt;
@@ -252,7 +252,7 @@ fn keep_volume<const D: usize>(
 }
 
 /// Finds the bodies of liquid and the regions of air, measures them, and tells who is who; the same for each of them as
-/// [`keep_volume`] does for all liquid.
+/// [`keep_volume`] does for all liquid. Tells what happened to bubbles, and what air is compressed.
 fn follow_regions<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
@@ -260,8 +260,8 @@ fn follow_regions<const D: usize>(
     Substep { dt, boundary, .. }: Substep<D>,
     workspace: &mut Workspace<D>,
     clock: &mut Clock,
-) -> Vec<BubbleEvent> {
-    let Some(old) = state.tracked.take() else { return Vec::new() };
+) -> (Vec<BubbleEvent>, Vec<Squeeze>) {
+    let Some(old) = state.tracked.take() else { return Default::default() };
     let cell_volume = params.grid.dx.powi(D as i32);
     let regions = Regions::find(params, surroundings, &state.level_set, boundary, &mut workspace.boundary);
     clock.stage("regions");
@@ -283,7 +283,7 @@ fn follow_regions<const D: usize>(
     }
     state.volume = found.volumes.liquid() * cell_volume;
     state.tracked = Some(tracked);
-    events
+    (events, find_compressed_air(params, surroundings, boundary, &found.regions, dt))
 }
 
 /// What enters and leaves in a substep.
@@ -417,11 +417,22 @@ fn solve_velocity<const D: usize>(
         divergence: Some(&divergence),
         surface_pressure: surface_pressure.as_ref(),
     };
-    let viscosity =
-        viscosity_params(params, dt).map(|params| diffuse(&liquid, &mut velocity, &params)).transpose()?;
+    let mut pressure = moved_to(&state.pressure, blocks);
+    let mut viscosity = None;
+    if let Some(numbers) = viscosity_params(params, dt) {
+        // Viscosity acts on the motion that the pressure leaves: see `viscosity`.
+        let mut moved = velocity.clone();
+        let info =
+            project(&liquid, &mut moved, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
+        let mut valid = info.valid;
+        boundary.forget_narrow_faces(&mut valid);
+        extrapolate(&mut moved, &mut valid, 2);
+        let before = moved.clone();
+        viscosity = Some(diffuse(&liquid, &mut moved, &numbers)?);
+        add_change(&mut velocity, &before, &moved);
+    }
     clock.stage("viscosity");
 
-    let mut pressure = moved_to(&state.pressure, blocks);
     let info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
     state.pressure = pressure;
@@ -456,6 +467,19 @@ fn solve_velocity<const D: usize>(
     spray.fall(&mut state.particles, params.gravity.map(|g| (g * dt) as f32));
     clock.stage("to_particles");
     Ok((info, viscosity))
+}
+
+/// `velocity += after - before`.
+fn add_change<const D: usize>(
+    velocity: &mut FaceField<f32, D>,
+    before: &FaceField<f32, D>,
+    after: &FaceField<f32, D>,
+) {
+    for axis in 0..D {
+        let change = before.axes[axis].values().par_iter().zip(after.axes[axis].values());
+        let velocity = velocity.axes[axis].values_mut().par_iter_mut();
+        velocity.zip(change).for_each(|(u, (before, after))| *u += after - before);
+    }
 }
 
 /// The numbers of the viscosity, if there is any.

@@ -8,8 +8,8 @@ use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::{Operator, SolveParams};
 use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Slip, Solid, Source, State, StepError, StepInfo, Surroundings,
-    Tracked, Transfer, Workspace, max_time_step, probe, solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Slip, Solid, Source, Squeezed, State, StepError, StepInfo,
+    Surroundings, Tracked, Transfer, Workspace, max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{ProbeKind, Scene, Setup};
 use serde::{Deserialize, Serialize};
@@ -465,10 +465,16 @@ fn step_warnings<const D: usize>(setup: &Setup<D>, info: &StepInfo) -> Vec<Strin
         let names: Vec<String> =
             squeeze.solids.iter().map(|&k| format!("`{}`", setup.solids[k].name)).collect();
         let by = if names.is_empty() { "its walls".into() } else { names.join(" and ") };
-        warnings.push(format!(
-            "{by} squeezes or stretches liquid that has no way out: it keeps its volume only on average; give it a free \
-             surface or an open side, or move the solid less"
-        ));
+        warnings.push(match squeeze.what {
+            Squeezed::Liquid => format!(
+                "{by} squeezes or stretches liquid that has no way out: it keeps its volume only on average; give it a free \
+                 surface or an open side, or move the solid less"
+            ),
+            Squeezed::Air => format!(
+                "{by} compresses or stretches the air of a closed room, which takes it without resistance; to have it \
+                 push back, leave the room an opening"
+            ),
+        });
     }
     warnings
 }

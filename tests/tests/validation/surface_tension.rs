@@ -124,19 +124,20 @@ fn period_of_drop<const D: usize>(cells_per_diameter: f64, periods: f64) -> f64 
     2.0 * (found[last] - found[0]) / last as f64 / expected
 }
 
-/// As fast as the curvature is too large (see [`pressure_jumps_as_laplace_says`]).
+/// Too fast by 1.6 and 1.1 %, and in space by 2.9 %, mostly because the curvature is too large (see
+/// [`pressure_jumps_as_laplace_says`]). A code that is good at this is off by 0.5 % at 12.8 cells.
 #[test]
 fn a_drop_oscillates_with_its_frequency() {
-    for (cells_per_diameter, bias) in [(12.8, 0.031_f64), (25.6, 0.008)] {
-        let period = period_of_drop::<2>(cells_per_diameter, 1.6) * (1.0 + bias).sqrt();
-        assert!((period - 1.0).abs() < 0.01, "{period} at {cells_per_diameter} cells");
+    for (cells_per_diameter, tolerance) in [(12.8, 0.02), (25.6, 0.015)] {
+        let period = period_of_drop::<2>(cells_per_diameter, 1.6);
+        assert!((period - 1.0).abs() < tolerance, "{period} at {cells_per_diameter} cells");
     }
 }
 
 #[test]
 fn a_drop_in_space_oscillates_with_its_frequency() {
-    let period = period_of_drop::<3>(12.8, 1.1) * 1.042_f64.sqrt();
-    assert!((period - 1.0).abs() < 0.02, "{period}");
+    let period = period_of_drop::<3>(12.8, 1.1);
+    assert!((period - 1.0).abs() < 0.035, "{period}");
 }
 
 /// The period of the second mode of a bubble in the middle of a pool of so many radii across and in depth, by that of

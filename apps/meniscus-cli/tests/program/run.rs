@@ -162,3 +162,44 @@ fn run_can_draw_too() {
         "{pictures:?}"
     );
 }
+
+/// A closed box with a piston that comes down into it, filled to a height.
+fn box_with_piston(depth: f64) -> String {
+    format!(
+        r#"
+        [domain]
+        size = [1.0, 1.0]
+        cells = 32
+        [time]
+        frames = 3
+        fps = 24.0
+        [air]
+        model = "bubbles"
+        [[liquid]]
+        shape = {{ box = {{ from = [0.0, 0.0], to = [1.0, {depth}] }} }}
+        [[solid]]
+        name = "piston"
+        shape = {{ box = {{ from = [-0.1, 0.9], to = [1.1, 1.3] }} }}
+        motion = {{ keyframes = [{{ time = 0.0 }}, {{ time = 1.0, translation = [0.0, -0.2] }}] }}
+        "#
+    )
+}
+
+/// What a piston cannot do is told, by its name, and the run goes on. A solid that only moves within the room is no piston.
+#[test]
+fn what_cannot_give_way_is_told() {
+    let sandbox = Sandbox::new();
+    for (depth, told) in [
+        (1.0, "`piston` squeezes or stretches liquid that has no way out"),
+        (0.5, "`piston` compresses or stretches the air of a closed room"),
+    ] {
+        sandbox.write("box.toml", &box_with_piston(depth));
+        let ended = sandbox.ends(0, &["run", "box.toml", "-o", &format!("filled to {depth}")]);
+        assert!(ended.stderr.contains(told), "{depth}: {}", ended.stderr);
+        assert!(ended.stdout.contains("3 frames"), "{}", ended.stdout);
+    }
+    let within = box_with_piston(0.5)
+        .replace("from = [-0.1, 0.9], to = [1.1, 1.3]", "from = [0.3, 0.7], to = [0.7, 0.9]");
+    sandbox.write("box.toml", &within);
+    assert_eq!(sandbox.ends(0, &["run", "box.toml", "-o", "within"]).stderr, "");
+}

@@ -119,6 +119,21 @@ impl<const D: usize> Boundary<D> {
         }
     }
 
+    /// The rate at which moving walls add to the room of a cell, in m³/s (2D: m²/s): what moves out of it through the closed
+    /// part of its faces.
+    pub fn room_rate(&self, params: &Params<D>, surroundings: &Surroundings<D>, dt: f64, slot: Slot) -> f64 {
+        let area = params.grid.dx.powi(D as i32 - 1);
+        let cell = self.blocks.cell(slot);
+        let out = |axis: usize, side: usize| {
+            let mut at = cell;
+            at[axis] += side;
+            let open = self.open.get(axis, at.map(|c| c as i64));
+            let outwards = self.wall_speed(params, surroundings, dt, axis, at) * [-1.0, 1.0][side];
+            if open < 1.0 { f64::from(1.0 - open) * outwards } else { 0.0 }
+        };
+        area * (0..D).map(|axis| out(axis, 0) + out(axis, 1)).sum::<f64>()
+    }
+
     /// Whether something that closes faces moves.
     pub fn has_moving_walls(&self, surroundings: &Surroundings<D>) -> bool {
         self.inlets.is_some() || surroundings.solids.iter().any(Solid::moves)

@@ -38,8 +38,13 @@
 //! Long thin sheets and threads, whose bending is nearly free, are the worst of shapes.
 //!
 //! # The splitting
-//! Viscosity comes before the projection and does not know of the pressure: the projection removes what divergence the viscous velocities
-//! have, and its change is not seen by viscosity in the same step. Normal stress at the free surface is then balanced only to first order in
+//! A step projects, takes the projected velocities through viscosity, and projects again, as Batty & Bridson 2008 do. What gravity and surface
+//! tension add in the step must meet the pressure first: viscosity would see a liquid at rest as one that falls along its walls and
+//! resist that, and what is added after it is not resisted at all in the step. (A pool of honey at rest moved at 0.3 m/s along walls that do
+//! not slip, and a viscous drop became round too fast by a factor `1 + 6 nu dt / R²`.)
+//!
+//! By linearity the second projection may start from the tentative velocities plus the change by viscosity, and so give the whole
+//! pressure, with the first one's as its guess. Normal stress at the free surface is still balanced only to first order in
 //! `dt`, which shows where viscosity and surface decide together, as in threads that coil and buckle. Larionov, Batty & Bridson 2017
 //! solve for both at once.
 
