@@ -128,7 +128,7 @@ fn a_layer_of_liquid_hangs_in_a_closed_box() {
     assert!(state.max_speed < 1e-3 * 9.81 * dt, "{} m/s", state.max_speed);
 }
 
-/// Less than a tenth of a cell of air is filled with liquid, and nothing of it comes back.
+/// Less than half a cell of air is filled with liquid, and nothing of it comes back.
 #[test]
 fn a_speck_of_air_is_filled() {
     let mut pool = Pool::new(AirModel::Bubbles, 0.7, &[([20.5 / 64.0, 20.5 / 64.0], 0.2 / 64.0)]);

@@ -97,8 +97,8 @@ pub struct LiquidBody {
 /// Air that has come from nowhere and holds less than this, in cells, is no more than a gap between particles.
 const LEAST_VOID: f64 = 1.0;
 
-/// No air holds less than this, in cells: what a wall cuts off from a cell is not followed any further.
-const LEAST_BUBBLE: f64 = 0.1;
+/// No air holds less than this, in cells: neither where it is nor how much of it there is could be told.
+const LEAST_BUBBLE: f64 = 0.5;
 
 /// The regions of a moment, found and measured.
 pub struct Found<const D: usize> {
