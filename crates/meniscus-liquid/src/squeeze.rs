@@ -70,9 +70,14 @@ pub fn find_compressed_air<const D: usize>(
         return Vec::new();
     }
     let groups = regions.sealed_groups();
+    let (mut of_body, mut of_region) = (vec![None; regions.bodies.len()], vec![None; regions.air.len()]);
+    for (index, group) in groups.iter().enumerate() {
+        group.bodies.iter().for_each(|&body| of_body[body] = Some(index));
+        group.regions.iter().for_each(|&region| of_region[region] = Some(index));
+    }
     let group_of = |label: u32| match Owner::of(label)? {
-        Owner::Body(body) => groups.iter().position(|group| group.bodies.contains(&body)),
-        Owner::Region(region) => groups.iter().position(|group| group.regions.contains(&region)),
+        Owner::Body(body) => of_body[body],
+        Owner::Region(region) => of_region[region],
     };
     let blocks = regions.labels.blocks();
     let of_block = |block: usize| {

@@ -24,7 +24,7 @@ use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
 use crate::squeeze::{Squeeze, find_compressed_air, find_squeezes};
 use crate::state::{State, active_blocks};
-use crate::surface::{advect_surface, follow_particles};
+use crate::surface::{advect_surface, follow_particles, thicken_films};
 use crate::tracking::{BubbleEvent, Found, trace};
 use crate::viscosity::{Viscosity, ViscosityError, ViscosityParams, diffuse};
 use crate::volume::{undo_sudden_change, undo_sudden_changes, volume_correction};
@@ -65,7 +65,7 @@ pub struct StepInfo {
     pub kinetic_energy: f64,
     /// The largest error of a cell's divergence, in 1/s.
     pub max_divergence: f64,
-    /// The pressure solve.
+    /// The pressure solve; of the two that viscosity needs the last, but the most iterations.
     pub solve: SolveInfo,
     /// The solve of the viscosity, if there is any.
     pub viscosity: Option<SolveInfo>,
@@ -195,6 +195,9 @@ pub fn step<const D: usize>(
     let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, &blocks);
     clock.stage("surface");
     follow_particles(&mut phi, &state.particles.position, &ranges, &boundary);
+    if state.tracked.is_some() {
+        thicken_films(&mut phi);
+    }
     state.level_set = phi;
     // What a source sends out is replaced at once.
     fill_sources(&mut state.level_set, params, &surroundings.sources);
@@ -312,9 +315,10 @@ fn exchange<const D: usize>(
         let at_start = Surroundings { solids: at_start, ..surroundings.clone() };
         let boundary = Boundary::new(params, &at_start, ranges.blocks(), &mut workspace.boundary_before);
         let total = |state: &State<D>| liquid_volume(&state.level_set, &boundary) * cell_volume;
+        let at_first = total(state);
         if has_sources {
             newcomers.extend(pour(state, ranges, params, &surroundings.sources));
-            flow.poured = total(state) - state.volume;
+            flow.poured = total(state) - at_first;
         }
         if has_sinks {
             let by_body = |state: &State<D>| -> Vec<f64> {
@@ -323,7 +327,7 @@ fn exchange<const D: usize>(
             };
             let before = by_body(state);
             flow.drained = drain(state, params, &surroundings.sinks);
-            flow.removed = state.volume + flow.poured - total(state);
+            flow.removed = at_first + flow.poured - total(state);
             let after = by_body(state);
             if let Some(tracked) = &mut state.tracked {
                 for (body, (before, after)) in tracked.bodies.iter_mut().zip(before.iter().zip(&after)) {
@@ -401,7 +405,7 @@ fn solve_velocity<const D: usize>(
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
     let corrections = match &state.tracked {
-        Some(tracked) => tracked.corrections(dt),
+        Some(tracked) => tracked.corrections(params, dt),
         None => vec![volume_correction(state.volume, state.volume_target, dt)],
     };
     let divergence = |cell: Slot| match state.tracked.as_ref().map(|tracked| tracked.body_at(cell)) {
@@ -418,12 +422,14 @@ fn solve_velocity<const D: usize>(
         surface_pressure: surface_pressure.as_ref(),
     };
     let mut pressure = moved_to(&state.pressure, blocks);
-    let mut viscosity = None;
+    let (mut viscosity, mut first_iterations) = (None, 0);
     if let Some(numbers) = viscosity_params(params, dt) {
         // Viscosity acts on the motion that the pressure leaves: see `viscosity`.
         let mut moved = velocity.clone();
         let info =
             project(&liquid, &mut moved, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
+        first_iterations = info.solve.iterations;
+        clock.stage("projection");
         let mut valid = info.valid;
         boundary.forget_narrow_faces(&mut valid);
         extrapolate(&mut moved, &mut valid, 2);
@@ -433,8 +439,9 @@ fn solve_velocity<const D: usize>(
     }
     clock.stage("viscosity");
 
-    let info =
+    let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
+    info.solve.iterations = info.solve.iterations.max(first_iterations);
     state.pressure = pressure;
     if let Some(tracked) = &mut state.tracked {
         tracked.set_pressures(&info.bubble_pressure);

@@ -114,21 +114,27 @@ pub fn follow_particles<const D: usize>(
     agree_in_walls(phi, boundary);
     let band = phi.background();
     redistance(phi, band);
-    thicken_films(phi);
     keep_from_edge(phi);
 }
 
 /// The least distance of a cell's centre in a film from its two surfaces, in cells.
 const HALF_FILM: f32 = 0.125;
 
+/// The neighbours across a film, along the axis that is nearest to its normal, are farther out than this, in cells; those
+/// of a ripple are not.
+const ACROSS_FILM: f32 = 0.4;
+
 /// Gives films of less than a cell the thickness that a layer of particles has. Between air of different pressures a film
 /// is accelerated by the inverse of its thickness: one of hundredths of a cell, as a level set may hold, would be
 /// shot at tens of metres a second.
-fn thicken_films<const D: usize>(phi: &mut Field<f32, D>) {
+pub fn thicken_films<const D: usize>(phi: &mut Field<f32, D>) {
     let blocks = phi.blocks().clone();
-    let is_air =
-        |slot: Slot, axis: usize, side: usize| blocks.step(slot, axis, side).is_none_or(|s| phi[s] >= 0.0);
-    let is_film = |slot: &Slot| (0..D).any(|axis| is_air(*slot, axis, 0) && is_air(*slot, axis, 1));
+    // Outside the domain is no air.
+    let inside = |slot: &Slot| blocks.cell(*slot).iter().zip(blocks.cells()).all(|(&c, n)| c < n);
+    let is_out = |slot: Slot, axis: usize, side: usize| {
+        blocks.step(slot, axis, side).filter(inside).is_some_and(|other| phi[other] > ACROSS_FILM)
+    };
+    let is_film = |slot: &Slot| (0..D).any(|axis| is_out(*slot, axis, 0) && is_out(*slot, axis, 1));
     let of_block = |block: usize| -> Vec<Slot> {
         let thin =
             phi.block(block).iter().enumerate().filter(|(_, level)| (-HALF_FILM..0.0).contains(*level));
@@ -303,4 +309,41 @@ fn crossing<const D: usize>(distance: impl Fn([f64; D]) -> f64, from: [f64; D], 
         if (distance(point) < 0.0) == inside { low = middle } else { high = middle }
     }
     Some(high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thickened(phi: impl Fn([f32; 2]) -> f32 + Sync) -> (Field<f32, 2>, Field<f32, 2>) {
+        let blocks = Arc::new(Blocks::all([20, 20]));
+        let before = Field::from_fn(blocks, 3.0, |cell| {
+            if cell.iter().all(|&c| c < 20) { phi(cell.map(|c| c as f32 + 0.5)) } else { 3.0 }
+        });
+        let mut after = before.clone();
+        thicken_films(&mut after);
+        (before, after)
+    }
+
+    #[test]
+    fn a_film_gets_the_thickness_of_its_particles() {
+        for slope in [0.0, 1.0] {
+            let (_, film) = thickened(|x| {
+                (x[0] - 5.52 - slope * (x[1] - 0.5)).abs() / (1.0 + slope * slope).sqrt() - 0.05
+            });
+            for along in 0..10 {
+                let cell = [5 + if slope > 0.0 { along } else { 0 }, along];
+                assert_eq!(film.get(cell), -HALF_FILM, "{cell:?}");
+            }
+        }
+    }
+
+    /// Ripples of a pool whose surface lies in a layer of cells, and a layer of liquid on a wall, stay as they are.
+    #[test]
+    fn what_is_no_film_stays() {
+        let (before, after) = thickened(|x| x[1] - 5.51 + if x[0] as usize % 2 == 0 { 0.03 } else { -0.03 });
+        assert_eq!(before, after);
+        let (before, after) = thickened(|x| x[0] - 0.55);
+        assert_eq!(before, after);
+    }
 }

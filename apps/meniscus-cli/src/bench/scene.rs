@@ -1,6 +1,6 @@
 //! `meniscus bench scene`: what the projection of a scene costs, with bubbles and without.
 
-use meniscus::{Benchmark, Scene, Stats, TimedSolve, benchmark};
+use meniscus::{Benchmark, Scene, Stats, TimedSolve, all_substeps, benchmark};
 use serde::Serialize;
 
 use crate::cli::{Failure, SceneArgs};
@@ -14,8 +14,8 @@ pub struct Report {
     pub void: Substeps,
     /// The pressure system after the last frame of the scene, by preconditioner.
     pub multigrid: Solve,
-    /// See `multigrid`.
-    pub diagonal: Solve,
+    /// See `multigrid`; none if it does not converge.
+    pub diagonal: Option<Solve>,
     /// Threads used.
     pub threads: usize,
 }
@@ -62,12 +62,12 @@ pub fn run(args: &SceneArgs) -> Result<Report, Failure> {
         Scene::open(&args.scene, &overrides).map_err(|error| Failure::BadInput(error.into()))
     };
     let Benchmark { substeps, multigrid, diagonal } = benchmark(&open(&[])?).map_err(Failure::failed)?;
-    let void = benchmark(&open(&["air.model=void"])?).map_err(Failure::failed)?;
+    let void = all_substeps(&open(&["air.model=void"])?).map_err(Failure::failed)?;
     Ok(Report {
         scene: summary(&substeps),
-        void: summary(&void.substeps),
+        void: summary(&void),
         multigrid: solve(multigrid),
-        diagonal: solve(diagonal),
+        diagonal: diagonal.map(solve),
         threads: rayon::current_num_threads(),
     })
 }

@@ -1,4 +1,4 @@
-//! `bench step`.
+//! `bench step` and `bench scene`.
 
 use crate::common::Sandbox;
 
@@ -20,4 +20,17 @@ fn a_step_is_timed_as_json() {
     for bad in [["--cells", "4"], ["--steps", "0"], ["--transfer", "pic"]] {
         sandbox.ends(2, &[&["bench", "step"], &bad[..]].concat());
     }
+}
+
+#[test]
+fn a_scene_is_compared_with_void_and_with_a_simpler_preconditioner() {
+    let sandbox = Sandbox::new();
+    let ended = sandbox
+        .ends(0, &["bench", "scene", "rising-bubble", "--cells", "24", "--frames", "2", "--threads", "2"]);
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    let number = |path: &str| report.pointer(path).and_then(serde_json::Value::as_f64).expect("a number");
+    assert_eq!((number("/scene/bubbles"), number("/void/bubbles"), number("/threads")), (1.0, 0.0, 2.0));
+    assert!(number("/scene/regions_ms") > 0.0 && number("/void/regions_ms") == 0.0, "{report}");
+    assert!(number("/diagonal/iterations") > 2.0 * number("/multigrid/iterations"), "{report}");
+    sandbox.ends(2, &["bench", "scene", "no-such-scene"]);
 }

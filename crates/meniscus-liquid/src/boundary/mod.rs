@@ -24,7 +24,7 @@ const DEEP: f32 = 3.0;
 pub struct Boundary<const D: usize> {
     blocks: Arc<Blocks<D>>,
     sight: Vec<Sight>,
-    /// By block: whether only resting solids and no sources are in its sight.
+    /// By block: whether only resting solids are in its sight and it has no face of a source.
     resting: Vec<bool>,
     /// The open fraction of the faces: 0 on closed sides of the domain, in solids and in sources.
     pub open: FaceField<f32, D>,
@@ -127,9 +127,11 @@ impl<const D: usize> Boundary<D> {
         let out = |axis: usize, side: usize| {
             let mut at = cell;
             at[axis] += side;
-            let open = self.open.get(axis, at.map(|c| c as i64));
+            let at_face = at.map(|c| c as i64);
+            let is_inlet = self.inlets.as_ref().is_some_and(|inlets| !inlets.get(axis, at_face).is_nan());
+            let open = self.open.get(axis, at_face);
             let outwards = self.wall_speed(params, surroundings, dt, axis, at) * [-1.0, 1.0][side];
-            if open < 1.0 { f64::from(1.0 - open) * outwards } else { 0.0 }
+            if open < 1.0 && !is_inlet { f64::from(1.0 - open) * outwards } else { 0.0 }
         };
         area * (0..D).map(|axis| out(axis, 0) + out(axis, 1)).sum::<f64>()
     }
@@ -148,7 +150,7 @@ impl<const D: usize> Boundary<D> {
             && last.iter().zip(self.blocks.cells()).all(|(&c, n)| c < n)
     }
 
-    /// Whether a block is as resting solids leave it: neither a moving one nor a source is in its sight.
+    /// Whether a block is as resting solids leave it: no moving one is in its sight, and none of its faces is a source's.
     pub fn is_resting(&self, block: usize) -> bool {
         self.resting[block]
     }

@@ -238,11 +238,39 @@ fn open_cells_of<const D: usize>(params: &Params<D>, sight: &Sight, coord: [usiz
         fill_open(params, coord, axis, sight, &mut values);
         Mask::from_fn(|local| values[local] > 0.0)
     });
-    // A cell whose only open face is the upper one of the block leads nowhere else.
-    let has_open_face = (0..D)
-        .fold(Mask::EMPTY, |cells, axis| cells.or(&open[axis]).or(&open[axis].lowered(axis, &Mask::EMPTY)));
+    let has_open_face = (0..D).fold(Mask::EMPTY, |cells, axis| {
+        let above = open_faces_above(params, sight, coord, axis);
+        cells.or(&open[axis]).or(&open[axis].lowered(axis, &above))
+    });
     let members = has_open_face.and(&Mask::from_fn(|local| inside(cell_in_block::<D>(local))));
     BlockCells::in_parts(members, &open)
+}
+
+/// The cells of the lowest layer of the next block along an axis whose lower faces are open.
+fn open_faces_above<const D: usize>(
+    params: &Params<D>,
+    sight: &Sight,
+    coord: [usize; D],
+    axis: usize,
+) -> Mask<D> {
+    let cells = params.grid.cells;
+    let face = (coord[axis] + 1) * BLOCK_EDGE;
+    if face > cells[axis] || face == cells[axis] && !params.open_sides[axis][1] {
+        return Mask::EMPTY;
+    }
+    Mask::from_fn(|local| {
+        let mut inner = cell_in_block::<D>(local);
+        let in_layer = inner[axis] == 0;
+        inner[axis] = BLOCK_EDGE;
+        let inside = (0..D).all(|a| a == axis || coord[a] * BLOCK_EDGE + inner[a] < cells[a]);
+        in_layer
+            && inside
+            && match sight {
+                Sight::Open => true,
+                Sight::Solid => false,
+                Sight::Cut(cut) => open_fraction(&cut.nodes, inner, axis) > 0.0,
+            }
+    })
 }
 
 /// What a block sees of some solids. Distances are at least as far as they say (1-Lipschitz), so one look

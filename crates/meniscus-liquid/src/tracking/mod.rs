@@ -227,9 +227,19 @@ impl<const D: usize> Tracked<D> {
         }
     }
 
-    /// The rate at which the cells of each body must grow for it to regain its volume, in 1/s.
-    pub fn corrections(&self, dt: f64) -> Vec<f64> {
-        self.bodies.iter().map(|body| volume_correction(body.volume, body.rest_volume, dt)).collect()
+    /// The rate at which the cells of each body must grow for it to regain its volume, in 1/s. What fills a closed vessel has
+    /// no choice.
+    pub fn corrections(&self, params: &Params<D>, dt: f64) -> Vec<f64> {
+        let has_open_side = params.open_sides.iter().flatten().any(|open| *open);
+        let mut touches_air = vec![has_open_side; self.bodies.len()];
+        for contact in &self.contacts {
+            touches_air[contact.body] = true;
+        }
+        let correction = |(body, touches): (&LiquidBody, bool)| match touches {
+            true => volume_correction(body.volume, body.rest_volume, dt),
+            false => 0.0,
+        };
+        self.bodies.iter().zip(touches_air).map(correction).collect()
     }
 
     /// The body that a cell belongs to.

@@ -44,7 +44,7 @@
 //! not slip, and a viscous drop became round too fast by a factor `1 + 6 nu dt / R²`.)
 //!
 //! By linearity the second projection may start from the tentative velocities plus the change by viscosity, and so give the whole
-//! pressure, with the first one's as its guess. Normal stress at the free surface is still balanced only to first order in
+//! pressure, with the first one's as its guess (but for bubbles). Normal stress at the free surface is still balanced only to first order in
 //! `dt`, which shows where viscosity and surface decide together, as in threads that coil and buckle. Larionov, Batty & Bridson 2017
 //! solve for both at once.
 
