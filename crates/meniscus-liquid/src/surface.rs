@@ -341,7 +341,8 @@ mod tests {
     /// Ripples of a pool whose surface lies in a layer of cells, and a layer of liquid on a wall, stay as they are.
     #[test]
     fn what_is_no_film_stays() {
-        let (before, after) = thickened(|x| x[1] - 5.51 + if x[0] as usize % 2 == 0 { 0.03 } else { -0.03 });
+        let (before, after) =
+            thickened(|x| x[1] - 5.51 + if (x[0] as usize).is_multiple_of(2) { 0.03 } else { -0.03 });
         assert_eq!(before, after);
         let (before, after) = thickened(|x| x[0] - 0.55);
         assert_eq!(before, after);
