@@ -85,8 +85,11 @@ fn remove_leftovers(folder: &Path) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with('.') && name.ends_with(UNFINISHED) {
-            let file = File::open(entry.path());
-            if file.is_ok_and(|file| file.try_lock().is_ok()) {
+            // The lock is held until the file is gone: else its writer, if it is only just about to lock it, could take it for
+            // its own in between.
+            if let Ok(file) = File::open(entry.path())
+                && file.try_lock().is_ok()
+            {
                 let _ = fs::remove_file(entry.path());
             }
         }
