@@ -274,7 +274,8 @@ fn follow_regions<const D: usize>(
     clock.stage("measure");
     let dt_in_cells = (dt / params.grid.dx) as f32;
     let ancestry = trace(&old.labels, &found.regions.labels, &state.level_set, &state.velocity, dt_in_cells);
-    found.fill(&old.specks(&found, &ancestry), &mut state.level_set);
+    let specks = old.specks(&found, &ancestry);
+    found.regions.fill(&specks, &mut found.volumes, &mut state.level_set);
     let times = [state.time + dt, dt];
     let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, times, state.volume_target);
     tracked.set_inflow(boundary);
@@ -389,10 +390,7 @@ fn solve_velocity<const D: usize>(
     clock.stage("to_grid");
 
     let before = matches!(params.transfer, Transfer::Flip { .. }).then(|| velocity.clone());
-    for axis in 0..D {
-        let change = (params.gravity[axis] * dt) as f32;
-        velocity.axes[axis].values_mut().par_iter_mut().for_each(|u| *u += change);
-    }
+    add_gravity(params, dt, &mut velocity);
     clock.stage("forces");
 
     let has_tension = params.surface_tension > 0.0;
@@ -474,6 +472,14 @@ fn solve_velocity<const D: usize>(
     spray.fall(&mut state.particles, params.gravity.map(|g| (g * dt) as f32));
     clock.stage("to_particles");
     Ok((info, viscosity))
+}
+
+/// What gravity adds to the velocity in a substep.
+pub(crate) fn add_gravity<const D: usize>(params: &Params<D>, dt: f64, velocity: &mut FaceField<f32, D>) {
+    for (velocity, gravity) in velocity.axes.iter_mut().zip(params.gravity) {
+        let change = (gravity * dt) as f32;
+        velocity.values_mut().par_iter_mut().for_each(|u| *u += change);
+    }
 }
 
 /// `velocity += after - before`.

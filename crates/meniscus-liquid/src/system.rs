@@ -6,6 +6,7 @@ use crate::boundary::{Boundary, BoundaryCache};
 use crate::params::{Params, Surroundings};
 use crate::projection::{Liquid, ProjectionError, pressure_system};
 use crate::state::State;
+use crate::step::add_gravity;
 
 impl<const D: usize> State<D> {
     /// The operator and the right-hand side of the pressure if gravity acted for `dt` seconds on the liquid as it is, bubbles
@@ -22,9 +23,7 @@ impl<const D: usize> State<D> {
         let blocks = self.level_set.blocks();
         let boundary = Boundary::new(params, surroundings, blocks, &mut BoundaryCache::default());
         let mut velocity = self.velocity.clone();
-        for (velocity, gravity) in velocity.axes.iter_mut().zip(params.gravity) {
-            velocity.values_mut().iter_mut().for_each(|u| *u += (gravity * dt) as f32);
-        }
+        add_gravity(params, dt, &mut velocity);
         let wall = |axis: usize, cell: [usize; D]| boundary.wall_speed(params, surroundings, dt, axis, cell);
         let bubbles = self.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
         let liquid = Liquid {

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use meniscus_linalg::{Operator, SolveError, SolveInfo, SolveParams, Solver, solve_by_diagonal};
 use meniscus_scene::Scene;
+use serde::Serialize;
 
 use crate::simulation::{Simulation, SimulationError};
 use crate::stats::Stats;
@@ -21,7 +22,7 @@ pub struct Benchmark {
 }
 
 /// A solve of a pressure system, from zero to a relative residual of 1e-5.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TimedSolve {
     /// Its iterations.
     pub iterations: usize,

@@ -13,9 +13,9 @@ pub struct Report {
     /// Those with the air model `void`, run after it.
     pub void: Substeps,
     /// The pressure system after the last frame of the scene, by preconditioner.
-    pub multigrid: Solve,
+    pub multigrid: TimedSolve,
     /// See `multigrid`; none if it does not converge.
-    pub diagonal: Option<Solve>,
+    pub diagonal: Option<TimedSolve>,
     /// Threads used.
     pub threads: usize,
 }
@@ -45,15 +45,6 @@ pub struct Substeps {
     pub total_ms: f64,
 }
 
-/// A solve.
-#[derive(Clone, Debug, Serialize)]
-pub struct Solve {
-    /// Iterations to the tolerance.
-    pub iterations: usize,
-    /// Seconds, set-up included.
-    pub seconds: f64,
-}
-
 /// Runs the benchmark.
 pub fn run(args: &SceneArgs) -> Result<Report, Failure> {
     let open = |more: &[&str]| {
@@ -66,14 +57,10 @@ pub fn run(args: &SceneArgs) -> Result<Report, Failure> {
     Ok(Report {
         scene: summary(&substeps),
         void: summary(&void),
-        multigrid: solve(multigrid),
-        diagonal: diagonal.map(solve),
+        multigrid,
+        diagonal,
         threads: rayon::current_num_threads(),
     })
-}
-
-fn solve(TimedSolve { iterations, seconds }: TimedSolve) -> Solve {
-    Solve { iterations, seconds }
 }
 
 fn summary(substeps: &[Stats]) -> Substeps {

@@ -129,9 +129,11 @@ impl<const D: usize> Boundary<D> {
             at[axis] += side;
             let at_face = at.map(|c| c as i64);
             let is_inlet = self.inlets.as_ref().is_some_and(|inlets| !inlets.get(axis, at_face).is_nan());
-            let open = self.open.get(axis, at_face);
-            let outwards = self.wall_speed(params, surroundings, dt, axis, at) * [-1.0, 1.0][side];
-            if open < 1.0 && !is_inlet { f64::from(1.0 - open) * outwards } else { 0.0 }
+            let closed = f64::from(1.0 - self.open.get(axis, at_face));
+            if closed == 0.0 || is_inlet {
+                return 0.0;
+            }
+            closed * self.wall_speed(params, surroundings, dt, axis, at) * [-1.0, 1.0][side]
         };
         area * (0..D).map(|axis| out(axis, 0) + out(axis, 1)).sum::<f64>()
     }

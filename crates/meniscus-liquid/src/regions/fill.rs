@@ -13,6 +13,9 @@ impl<const D: usize> Regions<D> {
     /// Fills regions with the liquid that touches them most; those that none touches stay. They keep their numbers, but hold
     /// nothing, touch nothing and own no cell of the blocks afterwards.
     pub fn fill(&mut self, regions: &[usize], volumes: &mut Volumes<D>, level_set: &mut Field<f32, D>) {
+        if regions.is_empty() {
+            return;
+        }
         let mut body_of = vec![None; self.air.len()];
         for &region in regions {
             let of_region = self.contacts.iter().filter(|contact| contact.region == region);

@@ -187,7 +187,7 @@ fn a_region_is_filled_with_what_touches_it_most() {
     let (bubble, room) =
         (case.region_at(&found.regions, [0.4, 0.5]), case.region_at(&found.regions, [0.4, 0.95]));
     let before = found.volumes.clone();
-    found.fill(&[bubble], &mut case.state.level_set);
+    found.regions.fill(&[bubble], &mut found.volumes, &mut case.state.level_set);
     let gained: Vec<f64> = found
         .volumes
         .bodies

@@ -122,13 +122,6 @@ impl<const D: usize> Found<D> {
         let volumes = regions.measure(level_set, boundary, open);
         Self { regions, volumes }
     }
-
-    /// Fills regions with liquid.
-    pub fn fill(&mut self, regions: &[usize], level_set: &mut Field<f32, D>) {
-        if !regions.is_empty() {
-            self.regions.fill(regions, &mut self.volumes, level_set);
-        }
-    }
 }
 
 impl<const D: usize> Tracked<D> {
