@@ -25,47 +25,45 @@ pub enum BlockCells<const D: usize> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts<const D: usize> {
     members: Mask<D>,
-    /// The part of each cell, or [`NO_PART`].
-    of_cell: Box<[u16]>,
-    count: usize,
+    /// The parts, in the order of their first cells.
+    parts: Vec<Mask<D>>,
     /// By axis, a bit for each cell of the block's lowest layer whose lower face is open; see [`Mask::layer`].
     joins: [u64; D],
 }
 
-const NO_PART: u16 = u16::MAX;
-
 impl<const D: usize> Parts<D> {
-    /// The parts of some cells, connected through the lower faces in `open`, by axis. They are in the order of their first
-    /// cells.
+    /// The parts of some cells, connected through the lower faces in `open`, by axis.
     pub fn new(members: Mask<D>, open: &[Mask<D>; D]) -> Self {
-        let mut of_cell = vec![NO_PART; block_len::<D>()].into_boxed_slice();
-        let mut count = 0;
+        let mut parts = Vec::new();
         let mut left = members;
         while let Some(first) = left.first() {
             let part = left.connected(first, open);
-            part.iter().for_each(|local| of_cell[local] = count);
-            count += 1;
             left = left.without(&part);
+            parts.push(part);
         }
         let joins = std::array::from_fn(|axis| members.and(&open[axis]).layer(axis, 0));
-        Self { members, of_cell, count: usize::from(count), joins }
+        Self { members, parts, joins }
     }
 
     /// The number of parts.
     pub fn len(&self) -> usize {
-        self.count
+        self.parts.len()
     }
 
     /// Whether the block holds none of the cells.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.parts.is_empty()
+    }
+
+    /// The parts, in the order of their first cells.
+    pub fn iter(&self) -> impl Iterator<Item = &Mask<D>> {
+        self.parts.iter()
     }
 
     /// The part of a cell.
     #[inline]
     pub fn of_cell(&self, local: usize) -> Option<usize> {
-        let part = self.of_cell[local];
-        (part != NO_PART).then_some(part as usize)
+        self.parts.iter().position(|part| part.has(local))
     }
 }
 
@@ -141,18 +139,6 @@ impl Partition {
     }
 }
 
-/// The cell of a block in its lowest layer across `axis` with this index in it, the lowest other axis fastest.
-fn layer_cell<const D: usize>(mut index: usize, axis: usize) -> [usize; D] {
-    std::array::from_fn(|a| {
-        if a == axis {
-            return 0;
-        }
-        let c = index % BLOCK_EDGE;
-        index /= BLOCK_EDGE;
-        c
-    })
-}
-
 /// The components of a domain. They are numbered in the order of their first blocks, x fastest.
 #[derive(Clone, Debug)]
 pub struct Components<const D: usize> {
@@ -172,7 +158,7 @@ impl<const D: usize> Components<D> {
         let dims = Blocks::dims_of(cells);
         let len = dims.iter().product::<usize>();
         let of_block = |index: usize| block_cells(unravel(index, dims));
-        let blocks: Vec<BlockCells<D>> = (0..len).into_par_iter().with_min_len(64).map(of_block).collect();
+        let blocks: Vec<BlockCells<D>> = (0..len).into_par_iter().with_min_len(256).map(of_block).collect();
         let mut first = Vec::with_capacity(len);
         let mut parts = 0;
         for block in &blocks {
@@ -215,6 +201,13 @@ impl<const D: usize> Components<D> {
         self.of_part[self.first[self.index(coord)] as usize + part] as usize
     }
 
+    /// The components of the parts of a block, in order.
+    pub fn of_parts(&self, coord: [usize; D]) -> &[u32] {
+        let index = self.index(coord);
+        let first = self.first[index] as usize;
+        &self.of_part[first..first + self.blocks[index].parts()]
+    }
+
     /// The component of a cell of a block.
     #[inline]
     pub fn of_cell(&self, coord: [usize; D], inner: [usize; D]) -> Option<usize> {
@@ -253,31 +246,29 @@ fn for_each_join<const D: usize>(
     mut join: impl FnMut(u32, u32),
 ) {
     const LAST: usize = BLOCK_EDGE - 1;
-    let mut faces = match (below, above) {
-        (BlockCells::None, _) | (_, BlockCells::None) => return,
-        (BlockCells::All, BlockCells::All) => return join(0, 0),
-        (BlockCells::Some(below), BlockCells::All) => below.members.layer(axis, LAST),
-        (BlockCells::All, BlockCells::Some(above)) => above.joins[axis],
-        (BlockCells::Some(below), BlockCells::Some(above)) => {
-            below.members.layer(axis, LAST) & above.joins[axis]
+    let top = |part: &Mask<D>| part.layer(axis, LAST);
+    match (below, above) {
+        (BlockCells::None, _) | (_, BlockCells::None) => {}
+        (BlockCells::All, BlockCells::All) => join(0, 0),
+        (BlockCells::Some(below), BlockCells::All) => {
+            let parts = (0..).zip(below.iter()).filter(|(_, part)| top(part) != 0);
+            parts.for_each(|(a, _)| join(a, 0));
         }
-    };
-    if faces != 0 && below.parts() == 1 && above.parts() == 1 {
-        return join(0, 0);
-    }
-    let mut last = None;
-    while faces != 0 {
-        let cell = layer_cell::<D>(faces.trailing_zeros() as usize, axis);
-        faces &= faces - 1;
-        let mut under = cell;
-        under[axis] = LAST;
-        let pair = (part_of(below, under), part_of(above, cell));
-        // Neighbouring faces mostly join the same parts.
-        if let (Some(a), Some(b)) = pair
-            && last != Some(pair)
-        {
-            last = Some(pair);
-            join(a, b);
+        (BlockCells::All, BlockCells::Some(above)) => {
+            let parts = (0..).zip(above.iter());
+            let parts = parts.filter(|(_, part)| part.layer(axis, 0) & above.joins[axis] != 0);
+            parts.for_each(|(b, _)| join(0, b));
+        }
+        (BlockCells::Some(below), BlockCells::Some(above)) => {
+            let faces = top(&below.members) & above.joins[axis];
+            if faces == 0 {
+                return;
+            }
+            for (b, part) in (0..).zip(above.iter()) {
+                let of_part = part.layer(axis, 0) & faces;
+                let parts = (0..).zip(below.iter()).filter(|(_, part)| top(part) & of_part != 0);
+                parts.for_each(|(a, _)| join(a, b));
+            }
         }
     }
 }

@@ -8,6 +8,22 @@ const LAYER: usize = BLOCK_EDGE * BLOCK_EDGE;
 /// The cells of a layer with x = 0.
 const FIRST_COLUMN: u64 = 0x0101_0101_0101_0101;
 
+/// Brings the first bits of eight bytes together in one; the others must be zero.
+#[inline]
+fn gather(first_bits: u64) -> u64 {
+    first_bits.wrapping_mul(0x0102_0408_1020_4080) >> (LAYER - BLOCK_EDGE)
+}
+
+/// The bits that are set, in order.
+#[inline]
+fn cells_of(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let next = (bits != 0).then(|| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        next
+    })
+}
+
 /// A set of cells of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mask<const D: usize> {
@@ -27,10 +43,22 @@ impl<const D: usize> Mask<D> {
     }
 
     /// The cells, by local index, for which `is_member` holds.
+    #[inline]
     pub fn from_fn(is_member: impl Fn(usize) -> bool) -> Self {
         Self::from_layers(|layer| {
-            (0..LAYER).fold(0, |bits, k| bits | u64::from(is_member(layer * LAYER + k)) << k)
+            // Bytes first, whose loop becomes vector instructions.
+            let bytes: [u8; LAYER] = std::array::from_fn(|k| u8::from(is_member(layer * LAYER + k)));
+            let rows = bytes.chunks_exact(BLOCK_EDGE).enumerate();
+            rows.fold(0, |bits, (k, row)| {
+                let row = row.iter().rev().fold(0, |row, &byte| row << 8 | u64::from(byte));
+                bits | gather(row) << (BLOCK_EDGE * k)
+            })
         })
+    }
+
+    /// Whether all cells are in it.
+    pub fn is_full(&self) -> bool {
+        *self == Self::all()
     }
 
     #[inline]
@@ -111,10 +139,8 @@ impl<const D: usize> Mask<D> {
 
     /// A bit for each cell of the layer with this coordinate along an axis, the lowest other axis fastest.
     pub fn layer(&self, axis: usize, at: usize) -> u64 {
-        /// Brings the first bits of eight bytes together in the last byte.
-        const GATHER: u64 = 0x0102_0408_1020_4080;
         let row = |bits: u64| match axis {
-            0 => (bits >> at & FIRST_COLUMN).wrapping_mul(GATHER) >> (LAYER - BLOCK_EDGE),
+            0 => gather(bits >> at & FIRST_COLUMN),
             _ => bits >> (BLOCK_EDGE * at) & 0xff,
         };
         match axis {
@@ -131,14 +157,17 @@ impl<const D: usize> Mask<D> {
     /// The cells, by local index, in order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         let layers = self.layers;
-        (0..Self::LAYERS).flat_map(move |layer| {
-            let mut bits = layers[layer];
-            std::iter::from_fn(move || {
-                let next = (bits != 0).then(|| layer * LAYER + bits.trailing_zeros() as usize);
-                bits &= bits.wrapping_sub(1);
-                next
-            })
-        })
+        (0..Self::LAYERS).flat_map(move |layer| cells_of(layers[layer]).map(move |k| layer * LAYER + k))
+    }
+
+    /// Writes a value at every cell of it, by local index.
+    pub fn fill<T: Copy>(&self, value: T, values: &mut [T]) {
+        for (bits, values) in self.layers.iter().zip(values.chunks_exact_mut(LAYER)) {
+            match *bits {
+                u64::MAX => values.fill(value),
+                bits => cells_of(bits).for_each(|k| values[k] = value),
+            }
+        }
     }
 
     /// The cells that are connected with a cell of this one within it, through the lower faces in `open` (by axis).

@@ -56,14 +56,13 @@ pub fn find_labels<const D: usize>(
     labels.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, labels)| {
         let coord = blocks.coord(block);
         for (components, kind) in [(bodies, 0), (air, AIR)] {
+            let of_parts = components.of_parts(coord);
             match components.block(coord) {
                 BlockCells::None => {}
-                BlockCells::All => labels.fill(components.of_part(coord, 0) as u32 | kind),
+                BlockCells::All => labels.fill(of_parts[0] | kind),
                 BlockCells::Some(parts) => {
-                    for (local, label) in labels.iter_mut().enumerate() {
-                        if let Some(part) = parts.of_cell(local) {
-                            *label = components.of_part(coord, part) as u32 | kind;
-                        }
+                    for (part, component) in parts.iter().zip(of_parts) {
+                        part.fill(component | kind, labels);
                     }
                 }
             }

@@ -59,13 +59,18 @@ impl<const D: usize> Regions<D> {
         let moving: Vec<&Solid<D>> = surroundings.solids.iter().filter(|s| s.moves()).collect();
         let elsewhere = cache.open_cells(params, &surroundings.solids);
         let open = open_faces(boundary, blocks);
-        let of_block = |block: usize| match levels_of(level_set, block) {
-            _ if boundary.is_solid(block) => [BlockCells::None, BlockCells::None],
-            Levels::Air if boundary.is_resting(block) => {
+        let of_block = |block: usize| {
+            let levels = level_set.block(block);
+            let liquid = Mask::from_fn(|local| levels[local] < 0.0);
+            if boundary.is_solid(block) {
+                [BlockCells::None, BlockCells::None]
+            } else if liquid.is_empty() && boundary.is_resting(block) {
                 [BlockCells::None, elsewhere[ravel(blocks.coord(block), dims)].cells.clone()]
+            } else if liquid.is_full() && boundary.is_clear(block) {
+                [BlockCells::All, BlockCells::None]
+            } else {
+                parted_cells(blocks, &liquid, &open, block)
             }
-            Levels::Liquid if boundary.is_clear(block) => [BlockCells::All, BlockCells::None],
-            _ => parted_cells(level_set, &open, block),
         };
         let found: Vec<[BlockCells<D>; 2]> = (0..blocks.len()).into_par_iter().map(of_block).collect();
         let bodies = Components::find(cells, |coord| match blocks.find(coord) {
@@ -154,22 +159,6 @@ pub struct SealedGroup {
     pub unconstrained: usize,
 }
 
-/// What the level set says of a block.
-enum Levels {
-    Liquid,
-    Air,
-    Both,
-}
-
-fn levels_of<const D: usize>(level_set: &Field<f32, D>, block: usize) -> Levels {
-    let levels = level_set.block(block);
-    match levels[0] < 0.0 {
-        true if levels.iter().all(|&level| level < 0.0) => Levels::Liquid,
-        false if levels.iter().all(|&level| level >= 0.0) => Levels::Air,
-        _ => Levels::Both,
-    }
-}
-
 /// By block and axis, the cells whose lower faces are open.
 fn open_faces<const D: usize>(boundary: &Boundary<D>, blocks: &Blocks<D>) -> Vec<[Mask<D>; D]> {
     let of_block = |block: usize| {
@@ -184,13 +173,13 @@ fn open_faces<const D: usize>(boundary: &Boundary<D>, blocks: &Blocks<D>) -> Vec
     (0..blocks.len()).into_par_iter().map(of_block).collect()
 }
 
-/// The cells of a block that are liquid, and those that are air, of those with an open face.
+/// The cells of a block that are liquid, and those that are not, of those with an open face.
 fn parted_cells<const D: usize>(
-    level_set: &Field<f32, D>,
+    blocks: &Blocks<D>,
+    liquid: &Mask<D>,
     open: &[[Mask<D>; D]],
     block: usize,
 ) -> [BlockCells<D>; 2] {
-    let blocks = level_set.blocks();
     let has_open_face = (0..D).fold(Mask::EMPTY, |cells, axis| {
         let above = blocks.neighbour(block, axis, 1).map_or(Mask::EMPTY, |above| open[above][axis]);
         cells.or(&open[block][axis]).or(&open[block][axis].lowered(axis, &above))
@@ -203,9 +192,7 @@ fn parted_cells<const D: usize>(
             (0..D).all(|a| cell[a] < blocks.cells()[a])
         })),
     };
-    let levels = level_set.block(block);
-    let liquid = Mask::from_fn(|local| levels[local] < 0.0);
-    [inside.and(&liquid), inside.without(&liquid)].map(|members| BlockCells::in_parts(members, &open[block]))
+    [inside.and(liquid), inside.without(liquid)].map(|members| BlockCells::in_parts(members, &open[block]))
 }
 
 /// Whether a block lies wholly inside one of the solids.

@@ -1,7 +1,7 @@
 //! Where the cells of new regions came from.
 
 use meniscus_core::advect::advect_point;
-use meniscus_core::grid::{FaceField, Field, Slot, block_len};
+use meniscus_core::grid::{FaceField, Field, Mask, Slot};
 use rayon::prelude::*;
 
 use super::matching::Votes;
@@ -30,15 +30,25 @@ pub fn trace<const D: usize>(
 ) -> Ancestry {
     let blocks = new.blocks();
     let of_block = |block: usize| {
+        let levels = level_set.block(block);
+        let near = Mask::<D>::from_fn(|local| levels[local].abs() <= NEAR);
         let mut found = Tally::default();
-        for local in 0..block_len::<D>() {
-            let slot = Slot { block, local };
-            if level_set[slot].abs() > NEAR {
-                continue;
-            }
-            if let Some(owner) = Owner::of(new[slot]) {
-                found.add(owner_at(old, departure(blocks.cell(slot), velocity, dt), owner), owner);
-            }
+        if near.is_empty() {
+            return found.counts;
+        }
+        // The old fields share their blocks, which need not be the new ones.
+        let before = old.blocks().find(blocks.coord(block));
+        let all_stayed = before.is_some_and(|block| is_slow(velocity, block, dt));
+        for local in near.iter() {
+            let Some(owner) = Owner::of(new.block(block)[local]) else { continue };
+            let here = before.map(|block| Slot { block, local });
+            let stayed = here.filter(|&here| all_stayed || is_near_by(velocity, here, dt));
+            let from = stayed.and_then(|here| Owner::of(old[here])).filter(|old| old.is_like(owner));
+            let from = from.or_else(|| {
+                let centre = blocks.cell(Slot { block, local }).map(|c| c as f32 + 0.5);
+                owner_at(old, advect_point(centre, velocity, -dt), owner)
+            });
+            found.add(from, owner);
         }
         found.counts
     };
@@ -72,20 +82,21 @@ impl Tally {
     }
 }
 
-/// Where what is at the centre of a cell came from.
-fn departure<const D: usize>(cell: [usize; D], velocity: &FaceField<f32, D>, dt: f32) -> [f32; D] {
-    let centre = cell.map(|c| c as f32 + 0.5);
-    let lower = cell.map(|c| c as i64);
-    let way: [f32; D] = std::array::from_fn(|axis| {
-        let mut upper = lower;
-        upper[axis] += 1;
-        0.5 * dt * (velocity.get(axis, lower) + velocity.get(axis, upper))
-    });
-    // On a short way it does not matter by which method.
-    match way.iter().all(|w| w.abs() < 0.5) {
-        true => std::array::from_fn(|a| centre[a] - way[a]),
-        false => advect_point(centre, velocity, -dt),
-    }
+/// Whether what is in a block came from less than half a cell away.
+fn is_slow<const D: usize>(velocity: &FaceField<f32, D>, block: usize, dt: f32) -> bool {
+    let is_slow = |values: &[f32]| values.iter().fold(0.0, |most: f32, u| most.max(u.abs())) * dt < 0.5;
+    velocity.axes.iter().enumerate().all(|(axis, along)| {
+        let above = velocity.blocks().neighbour(block, axis, 1);
+        is_slow(along.block(block)) && above.is_none_or(|above| is_slow(along.block(above)))
+    })
+}
+
+/// Whether what is at the centre of a cell came from within that cell.
+fn is_near_by<const D: usize>(velocity: &FaceField<f32, D>, cell: Slot, dt: f32) -> bool {
+    velocity.axes.iter().enumerate().all(|(axis, along)| {
+        let upper = velocity.blocks().step(cell, axis, 1).map_or(along.background(), |upper| along[upper]);
+        (0.5 * dt * (along[cell] + upper)).abs() < 0.5
+    })
 }
 
 /// The owner, of the same kind as `like`, of the nearest cell to a point, of the 2^D cells around it.
