@@ -21,6 +21,7 @@ mod squeeze;
 mod state;
 mod step;
 mod surface;
+mod sweep;
 mod system;
 mod tracking;
 pub mod viscosity;

@@ -7,10 +7,14 @@ use rayon::prelude::*;
 use crate::params::{Params, Solid};
 use crate::particles::Newcomers;
 use crate::state::State;
+use crate::sweep::is_free;
 
 /// Cells at least this deep below the surface, in cells, are reseeded: nearer to it, few particles may be
 /// what is right.
 const DEPTH: f32 = -1.0;
+
+/// A wall that is thinner, in cells, may be seeded through.
+const LEAST_WALL: f64 = 0.02;
 
 /// What a reseeding did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,8 +64,13 @@ pub fn reseed<const D: usize>(
                 let missing = fewest - count[local] as usize;
                 let empty = (0..1 << D).filter(|k| halves[local] >> k & 1 == 0);
                 let places = empty.map(|k| jittered(cell, k, salt));
-                let open = |x: &[f32; D]| solids.iter().all(|s| s.distance(params.to_metres(*x)) > 0.0);
-                new.extend(places.filter(open).take(missing));
+                // A wall may part a cell, and what is known of its level is known of the centre.
+                let centre = params.grid.cell_centre(cell.map(|c| c as i64));
+                let sees = |x: &[f32; D]| {
+                    let way = [centre, params.to_metres(*x)];
+                    solids.iter().all(|solid| is_free(solid, way, LEAST_WALL * params.grid.dx))
+                };
+                new.extend(places.filter(sees).take(missing));
             }
             (new, surplus)
         })

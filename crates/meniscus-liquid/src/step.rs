@@ -12,7 +12,7 @@ use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::collide::{CollideInfo, keep_inside, leave_solids};
+use crate::collide::{CollideInfo, keep_inside, meet_solids};
 use crate::curvature::surface_pressure;
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
@@ -168,19 +168,23 @@ pub fn step<const D: usize>(
     clock.stage("sources");
 
     let spray = Spray::find(state, &ranges);
+    let solids = !surroundings.solids.is_empty();
+    let start = solids.then(|| [&state.particles.position[..], &newcomers.position[..]].concat());
     advect_particles(&mut state.particles.position, &ranges, &state.velocity, dt_in_cells);
     spray.fly(&mut state.particles, dt_in_cells);
     advect_points(&mut newcomers.position, &state.velocity, dt_in_cells);
     newcomers.append_to(&mut state.particles);
-    let mut collide = keep_inside(params, &mut state.particles.position);
+    let mut collide = keep_inside(params, &mut state.particles);
     collide.lost += dropped;
     clock.stage("advect");
 
     let blocks = Arc::new(active_blocks(params, surroundings, &state.particles.position));
     let blocks = if &blocks == state.level_set.blocks() { state.level_set.blocks().clone() } else { blocks };
     let boundary = Boundary::new(params, surroundings, &blocks, &mut workspace.boundary);
-    let pushed = leave_solids(params, surroundings, &boundary, &blocks, dt, &mut state.particles);
-    collide = collide.plus(pushed).plus(keep_inside(params, &mut state.particles.position));
+    if let Some(start) = start {
+        let met = meet_solids(params, surroundings, &boundary, dt, &start, &mut state.particles);
+        collide = collide.plus(met).plus(keep_inside(params, &mut state.particles));
+    }
     clock.stage("solids");
 
     let known = reseeded.thinned + flow.drained + collide.left + collide.lost - dropped;

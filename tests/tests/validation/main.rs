@@ -15,3 +15,4 @@ mod tracking;
 mod viscosity;
 mod viscous_waves;
 mod volume;
+mod walls;

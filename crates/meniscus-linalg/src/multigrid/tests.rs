@@ -7,6 +7,7 @@ use meniscus_core::grid::{Blocks, Slot};
 use proptest::prelude::*;
 
 use super::aggregate::Aggregation;
+use super::coarsen::{COUPLING, STIFFNESS};
 use super::next_level;
 use crate::operator::{ExtraUnknown, Level, LowRankTerm, Operator, Patch};
 use crate::real::Real;
@@ -114,7 +115,8 @@ fn check_aggregates<T: Real, const D: usize>(
     }
 }
 
-/// The coarse operator is s P^T S P + P^T M P + (F P)^T (F P), entry by entry.
+/// The coarse operator is s P^T S P + P^T M P + (F P)^T (F P), entry by entry, with another s for couplings to extra
+/// unknowns.
 fn check_galerkin<T: Real, const D: usize>(fine: &Level<T, D>, coarse: &Level<f32, D>, map: &Aggregation<D>) {
     let mut expected: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     let mut add = |i: usize, j: usize, value: f64| {
@@ -133,8 +135,15 @@ fn check_galerkin<T: Real, const D: usize>(fine: &Level<T, D>, coarse: &Level<f3
                 held.map_or(0.0, |(_, [_, mass])| mass.f64())
             }
         };
-        add(i, i, super::coarsen::STIFFNESS * (own - mass) + mass);
-        fine.for_each_neighbour(i, |j, weight| add(i, j, -super::coarsen::STIFFNESS * weight));
+        let is_extra = |i: usize| map.target(fine.slots(), i).is_some_and(|target| target >= coarse.slots());
+        let mut anchor = own - mass;
+        fine.for_each_neighbour(i, |j, weight| {
+            anchor -= weight;
+            let softened = weight * if is_extra(i) || is_extra(j) { COUPLING } else { STIFFNESS };
+            add(i, i, softened);
+            add(i, j, -softened);
+        });
+        add(i, i, STIFFNESS * anchor + mass);
         if let Some(row) = row {
             let mut v = vec![0.0; fine.low_rank.dofs()];
             fine.low_rank.push(row, 1.0, &mut v);

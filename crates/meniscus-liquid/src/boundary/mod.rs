@@ -93,6 +93,11 @@ impl<const D: usize> Boundary<D> {
         self.inlets = Some(inlets);
     }
 
+    /// The blocks that it is seen from.
+    pub fn blocks(&self) -> &Blocks<D> {
+        &self.blocks
+    }
+
     /// The volume that flows out of the sources, in m³/s (2D: m²/s).
     pub fn inflow(&self) -> f64 {
         self.outlets.iter().map(|(_, rate)| rate).sum()

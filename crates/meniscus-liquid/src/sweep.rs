@@ -1,0 +1,152 @@
+//! Where a path meets a solid. After a step a particle may be on the far side of a wall, or nearer to that side: only its
+//! path tells which side it belongs to.
+
+use meniscus_core::vector::{add_scaled, dot, norm, sub};
+
+use crate::params::Solid;
+
+/// A path that was cut short.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stopped<const D: usize> {
+    /// Where it ends.
+    pub end: [f64; D],
+    /// The direction out of the solid where it was met.
+    pub normal: [f64; D],
+}
+
+/// Follows a straight path, in a substep in which the solid moves too, and slides along the solid where the path meets it.
+/// It stays `clearance` away from it, and steps of that length find every wall that is thicker. `None` if the path is
+/// free, or begins in the solid. All is in metres.
+pub fn sweep<const D: usize>(
+    solid: &Solid<D>,
+    [from, to]: [[f64; D]; 2],
+    clearance: f64,
+) -> Option<Stopped<D>> {
+    // In the frame of the solid, which then rests.
+    let (start, end) = (solid.from.apply_inverse(from), solid.to.apply_inverse(to));
+    let distance = |point| solid.shape.signed_distance(point);
+    let met = meet(distance, [start, end], clearance)?;
+    let normal = outwards(distance, met, clearance);
+    let kept = add_scaled(met, clearance, normal);
+    let depth = dot(sub(kept, end), normal);
+    let slid = add_scaled(end, depth, normal);
+    // In a corner there may be no room to slide.
+    let is_free = distance(slid) > 0.0 && meet(distance, [kept, slid], clearance).is_none();
+    let end = if is_free { slid } else { kept };
+    Some(Stopped { end: solid.to.apply(end), normal: solid.to.rotation.apply(normal) })
+}
+
+/// The nearest point outside of a solid, where it is at the end of the substep, if one is inside or nearer than `clearance`.
+pub fn push_out<const D: usize>(solid: &Solid<D>, point: [f64; D], clearance: f64) -> Option<Stopped<D>> {
+    let depth = clearance - solid.distance(point);
+    let normal = (depth > 0.0).then(|| outwards(|x| solid.distance(x), point, clearance))?;
+    Some(Stopped { end: add_scaled(point, depth, normal), normal })
+}
+
+/// Whether two points lie outside of a solid, where it is at the end of the substep, and nothing of it between them.
+pub fn is_free<const D: usize>(solid: &Solid<D>, way: [[f64; D]; 2], least_step: f64) -> bool {
+    let distance = |point| solid.distance(point);
+    distance(way[0]) > 0.0 && distance(way[1]) > 0.0 && meet(distance, way, least_step).is_none()
+}
+
+/// The point where a path from outside meets a solid, just outside of it.
+fn meet<const D: usize>(
+    distance: impl Fn([f64; D]) -> f64,
+    [start, end]: [[f64; D]; 2],
+    least_step: f64,
+) -> Option<[f64; D]> {
+    let way = sub(end, start);
+    let length = norm(way);
+    let (at_start, at_end) = (distance(start), distance(end));
+    // What is met is as far from either end as the solid, and not farther from both than they are apart.
+    if at_start <= 0.0 || at_end > 0.0 && at_start + at_end > length {
+        return None;
+    }
+    let point = |gone: f64| add_scaled(start, gone / length, way);
+    let mut gone = at_start;
+    while gone < length {
+        let here = distance(point(gone));
+        if here <= 0.0 {
+            break;
+        }
+        gone += here.max(least_step);
+    }
+    if gone >= length && at_end > 0.0 {
+        return None;
+    }
+    Some(point(last_outside(distance, point, gone.min(length))))
+}
+
+/// How far a path goes before it enters the solid that it is in after the way `inside`.
+fn last_outside<const D: usize>(
+    distance: impl Fn([f64; D]) -> f64,
+    point: impl Fn(f64) -> [f64; D],
+    mut inside: f64,
+) -> f64 {
+    let mut outside = 0.0;
+    for _ in 0..20 {
+        let middle = 0.5 * (outside + inside);
+        *(if distance(point(middle)) > 0.0 { &mut outside } else { &mut inside }) = middle;
+    }
+    outside
+}
+
+/// The direction in which the distance grows.
+fn outwards<const D: usize>(distance: impl Fn([f64; D]) -> f64, at: [f64; D], step: f64) -> [f64; D] {
+    let slope: [f64; D] = std::array::from_fn(|axis| {
+        let [mut lower, mut upper] = [at; 2];
+        lower[axis] -= 0.5 * step;
+        upper[axis] += 0.5 * step;
+        distance(upper) - distance(lower)
+    });
+    let length = norm(slope).max(f64::MIN_POSITIVE);
+    slope.map(|s| s / length)
+}
+
+#[cfg(test)]
+mod tests {
+    use meniscus_core::shape::{RigidTransform, Shape};
+
+    use super::*;
+
+    const CLEARANCE: f64 = 0.01;
+
+    fn plate() -> Solid<2> {
+        Solid::fixed(Shape::box_between([0.0, 1.0], [2.0, 1.05]).unwrap())
+    }
+
+    #[test]
+    fn a_path_through_a_plate_ends_on_the_side_it_began() {
+        for to in [[0.5, 1.04], [0.5, 1.3], [1.2, 3.0]] {
+            let stopped = sweep(&plate(), [[0.4, 0.8], to], CLEARANCE).unwrap();
+            assert!((stopped.end[1] - (1.0 - CLEARANCE)).abs() < 1e-5, "{stopped:?}");
+            assert!((stopped.end[0] - to[0]).abs() < 1e-9, "it slides: {stopped:?}");
+            assert!((stopped.normal[1] + 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_path_beside_a_plate_is_free() {
+        assert_eq!(sweep(&plate(), [[0.4, 0.8], [1.9, 0.99]], CLEARANCE), None);
+        assert_eq!(sweep(&plate(), [[-0.2, 0.8], [-0.1, 1.4]], CLEARANCE), None);
+        assert_eq!(sweep(&plate(), [[0.4, 0.995], [1.9, 0.995]], CLEARANCE), None);
+    }
+
+    #[test]
+    fn a_plate_that_moves_over_a_point_takes_it_along() {
+        let moved = RigidTransform { translation: [0.0, -0.5], ..RigidTransform::IDENTITY };
+        let solid = Solid { to: moved, ..plate() };
+        let stopped = sweep(&solid, [[0.4, 0.8], [0.4, 0.8]], CLEARANCE).unwrap();
+        assert!((stopped.end[1] - (0.5 - CLEARANCE)).abs() < 1e-5, "{stopped:?}");
+    }
+
+    #[test]
+    fn there_is_no_room_to_slide_in_a_corner() {
+        let corner = Shape::union(vec![
+            Shape::box_between([0.0, 1.0], [2.0, 1.2]).unwrap(),
+            Shape::box_between([1.0, 0.0], [1.2, 1.0]).unwrap(),
+        ]);
+        let stopped = sweep(&Solid::fixed(corner.unwrap()), [[0.9, 0.9], [1.4, 1.3]], CLEARANCE).unwrap();
+        assert!(stopped.end[0] < 1.0 && stopped.end[1] < 1.0, "{stopped:?}");
+    }
+}
