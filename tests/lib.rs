@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use meniscus_core::fractions::grid_face_open_fraction;
+use meniscus_core::fractions::{grid_cell_open_fraction, grid_face_open_fraction};
 use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_linalg::SolveParams;
+use meniscus_liquid::Twist;
 use meniscus_liquid::projection::{
-    Bubbles, Liquid, NO_BUBBLE, ProjectionError, ProjectionInfo, ProjectionParams, SolidVelocity, Workspace,
-    max_divergence, project, valid_faces,
+    Bubbles, ClosedFace, Liquid, NO_BUBBLE, ProjectionError, ProjectionInfo, ProjectionParams, RigidBody,
+    SolidVelocity, Workspace, max_divergence, project, valid_faces,
 };
 
 /// The side of the rotated containers.
@@ -52,6 +53,8 @@ pub struct Case<const D: usize> {
     pub pressure: Field<f64, D>,
     /// The bubbles: none, until set.
     pub bubbles: Option<Bubbles>,
+    /// The rigid bodies: none, until set.
+    pub bodies: Vec<RigidBody<D>>,
     /// The pressure of surface tension: none, until set.
     pub surface_pressure: Option<Field<f64, D>>,
 }
@@ -80,6 +83,7 @@ impl<const D: usize> Case<D> {
             velocity: FaceField::new(blocks.clone(), 0.0),
             pressure: Field::new(blocks.clone(), 0.0),
             bubbles: None,
+            bodies: Vec::new(),
             surface_pressure: None,
             blocks,
         }
@@ -107,6 +111,27 @@ impl<const D: usize> Case<D> {
         self.bubbles = Some(Bubbles { of_slot: of_slot.values().to_vec(), growth, pressure });
     }
 
+    /// Puts a rigid body into the liquid, where everything was open, that moves as `velocity` says. Rotations are about
+    /// `centre`. It closes the part of a face that it takes of the staggered cell around it.
+    pub fn add_body(&mut self, shape: &Shape<D>, centre: [f64; D], density: f64, velocity: Twist) {
+        let (grid, blocks) = (self.grid, self.blocks.clone());
+        let mut faces = Vec::new();
+        for (axis, cell) in (0..D).flat_map(|axis| all_cells(grid.cells).map(move |cell| (axis, cell))) {
+            let at = cell.map(|c| c as i64);
+            let mut staggered = grid;
+            staggered.origin[axis] -= 0.5 * grid.dx;
+            let open = grid_cell_open_fraction(at, |node| shape.signed_distance(staggered.node(node)));
+            if open < 1.0 && self.open.get(axis, at) > 0.0 {
+                let upper = blocks.locate(at).expect("a cell of the domain");
+                faces.push(ClosedFace { axis, upper, part: 1.0 - open });
+                self.open.axes[axis].set(at, open);
+            }
+        }
+        let closed = faces.iter().map(|face| (face.axis, blocks.cell(face.upper), face.part));
+        let mass = RigidBody::mass_of_faces(&grid, centre, density, closed);
+        self.bodies.push(RigidBody { centre, mass, velocity, faces });
+    }
+
     /// The liquid, between solids that rest.
     pub fn liquid(&self) -> Liquid<'_, f64, D> {
         Liquid {
@@ -115,6 +140,7 @@ impl<const D: usize> Case<D> {
             open: &self.open,
             solid_velocity: None,
             bubbles: self.bubbles.as_ref(),
+            bodies: &self.bodies,
             divergence: None,
             surface_pressure: self.surface_pressure.as_ref(),
         }
@@ -131,10 +157,17 @@ impl<const D: usize> Case<D> {
         params: &ProjectionParams,
         solid_velocity: Option<SolidVelocity<'_, D>>,
     ) -> Result<ProjectionInfo<D>, ProjectionError> {
-        let Self { grid, level_set, open, velocity, pressure, bubbles, surface_pressure, .. } = self;
-        let (bubbles, surface_pressure) = (bubbles.as_ref(), surface_pressure.as_ref());
-        let liquid =
-            Liquid { grid, level_set, open, solid_velocity, bubbles, divergence: None, surface_pressure };
+        let Self { grid, level_set, open, velocity, pressure, bubbles, bodies, surface_pressure, .. } = self;
+        let liquid = Liquid {
+            grid,
+            level_set,
+            open,
+            solid_velocity,
+            bubbles: bubbles.as_ref(),
+            bodies,
+            divergence: None,
+            surface_pressure: surface_pressure.as_ref(),
+        };
         project(&liquid, velocity, pressure, params, &mut Workspace::default())
     }
 

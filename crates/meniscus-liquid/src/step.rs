@@ -421,6 +421,7 @@ fn solve_velocity<const D: usize>(
         solid_velocity: if moving { Some(&wall) } else { None },
         bubbles: bubbles.as_ref(),
         divergence: Some(&divergence),
+        bodies: &[],
         surface_pressure: surface_pressure.as_ref(),
     };
     let mut pressure = moved_to(&state.pressure, blocks);

@@ -33,6 +33,7 @@ impl<const D: usize> State<D> {
             solid_velocity: if boundary.has_moving_walls(surroundings) { Some(&wall) } else { None },
             bubbles: bubbles.as_ref(),
             divergence: None,
+            bodies: &[],
             surface_pressure: None,
         };
         pressure_system(&liquid, &velocity, &params.projection(dt))

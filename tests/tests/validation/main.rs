@@ -1,5 +1,6 @@
 //! Validation against published and derived values. One binary: each would compile the solvers anew.
 
+mod bodies;
 mod bubbles;
 mod capillary;
 mod dam_break;

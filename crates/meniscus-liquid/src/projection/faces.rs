@@ -65,6 +65,18 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         }
     }
 
+    pub(super) fn liquid(&self) -> &'a Liquid<'a, T, D> {
+        self.liquid
+    }
+
+    /// The unknown that is the pressure of a cell: its own, or that of its bubble.
+    pub(super) fn unknown(&self, cell: Slot) -> Option<usize> {
+        if self.is_liquid[cell.flat::<D>()] {
+            return Some(cell.flat::<D>());
+        }
+        self.bubble_at(cell).map(|bubble| self.blocks().slots() + bubble)
+    }
+
     pub(super) fn blocks(&self) -> &Arc<Blocks<D>> {
         self.liquid.level_set.blocks()
     }

@@ -49,7 +49,6 @@
 //! solve for both at once.
 
 mod rigid;
-mod small;
 mod surface;
 mod system;
 #[cfg(test)]

@@ -7,14 +7,10 @@ use meniscus_core::components::{BlockCells, Components, Partition};
 use meniscus_core::grid::{BLOCK_EDGE, FaceField, Field, Mask, Slot, block_len, cell_in_block};
 use rayon::prelude::*;
 
-use super::small::{Matrix, SIZE, inverse};
 use super::system::System;
 use super::volume::Corners;
-use super::weights::{PAIRS, pair_count};
 use crate::projection::Stored;
-
-/// Translations and rotations in three dimensions; in two there are three.
-const MOTIONS: usize = SIZE;
+use crate::rigid::{Matrix, PAIRS, SIZE, Twist, dot, inverse, motion_count, motions, pair_count, product};
 
 const NO_BODY: u32 = u32::MAX;
 
@@ -37,7 +33,7 @@ impl<const D: usize> RigidMotions<D> {
         let (body, count) = bodies_of_faces(system, &find_bodies(corners, open));
         let mut rigid = Self { body, centres: vec![[0.0; D]; count], inverses: Vec::new() };
         let moments = rigid.sums(system, |_, held, _, x| {
-            let mut moments = [0.0; MOTIONS];
+            let mut moments = [0.0; SIZE];
             moments[0] = held;
             (0..D).for_each(|a| moments[1 + a] = held * x[a]);
             moments
@@ -45,8 +41,8 @@ impl<const D: usize> RigidMotions<D> {
         for (centre, moments) in rigid.centres.iter_mut().zip(&moments) {
             *centre = std::array::from_fn(|a| moments[1 + a] / moments[0]);
         }
-        let mut matrices = vec![[[0.0; MOTIONS]; MOTIONS]; count];
-        for row in 0..D + pair_count::<D>() {
+        let mut matrices = vec![[[0.0; SIZE]; SIZE]; count];
+        for row in 0..motion_count::<D>() {
             let rows = rigid.sums(system, |_, held, axis, x| {
                 let motions = motions(axis, x);
                 motions.map(|m| held * motions[row] * m)
@@ -62,14 +58,12 @@ impl<const D: usize> RigidMotions<D> {
     /// and of what ties it to walls.
     pub(super) fn add(&self, system: &System<D>, r: &[f64], z: &mut [f64]) {
         let forces = self.sums(system, |entry, _, axis, x| motions(axis, x).map(|m| m * r[entry]));
-        let velocities: Vec<[f64; MOTIONS]> = (forces.iter().zip(&self.inverses))
-            .map(|(force, inverse)| inverse.map(|row| row.iter().zip(force).map(|(i, f)| i * f).sum()))
-            .collect();
+        let bodies = forces.iter().zip(&self.inverses);
+        let velocities: Vec<Twist> = bodies.map(|(force, inverse)| product(inverse, force)).collect();
         z.par_chunks_mut(D * block_len::<D>()).enumerate().for_each(|(block, z)| {
             self.for_each_face(system, block, |entry, _, axis, body, x| {
                 let motions = motions(axis, x);
-                z[entry % (D * block_len::<D>())] +=
-                    motions.iter().zip(&velocities[body]).map(|(m, v)| m * v).sum::<f64>();
+                z[entry % (D * block_len::<D>())] += dot(&motions, &velocities[body]);
             });
         });
     }
@@ -78,10 +72,10 @@ impl<const D: usize> RigidMotions<D> {
     pub(super) fn sums(
         &self,
         system: &System<D>,
-        value: impl Fn(usize, f64, usize, [f64; D]) -> [f64; MOTIONS] + Sync,
-    ) -> Vec<[f64; MOTIONS]> {
+        value: impl Fn(usize, f64, usize, [f64; D]) -> Twist + Sync,
+    ) -> Vec<Twist> {
         let of_block = |block: usize| {
-            let mut sums: Vec<(usize, [f64; MOTIONS])> = Vec::new();
+            let mut sums: Vec<(usize, Twist)> = Vec::new();
             self.for_each_face(system, block, |entry, held, axis, body, x| {
                 let value = value(entry, held, axis, x);
                 match sums.iter_mut().find(|(other, _)| *other == body) {
@@ -92,7 +86,7 @@ impl<const D: usize> RigidMotions<D> {
             sums
         };
         let parts: Vec<_> = (0..system.blocks.len()).into_par_iter().map(of_block).collect();
-        let mut sums = vec![[0.0; MOTIONS]; self.centres.len()];
+        let mut sums = vec![[0.0; SIZE]; self.centres.len()];
         for (body, part) in parts.into_iter().flatten() {
             sums[body].iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
@@ -122,21 +116,6 @@ impl<const D: usize> RigidMotions<D> {
             f(entry, held, axis, body, std::array::from_fn(position));
         }
     }
-}
-
-/// The velocity along `axis` at `x` of each rigid motion: the translations, then the rotations in each pair of axes.
-#[inline]
-pub(super) fn motions<const D: usize>(axis: usize, x: [f64; D]) -> [f64; MOTIONS] {
-    let mut motions = [0.0; MOTIONS];
-    motions[axis] = 1.0;
-    for (pair, &(a, b)) in PAIRS.iter().enumerate().take(pair_count::<D>()) {
-        if axis == a {
-            motions[D + pair] = -x[b];
-        } else if axis == b {
-            motions[D + pair] = x[a];
-        }
-    }
-    motions
 }
 
 /// Bodies hang together through open faces between cells that hold liquid.

@@ -6,10 +6,9 @@
 use meniscus_core::grid::{Field, Slot, block_len};
 use rayon::prelude::*;
 
-use super::small::{Matrix, SIZE, inverse};
 use super::system::System;
 use super::volume::Corners;
-use super::weights::{PAIRS, pair_count};
+use crate::rigid::{Matrix, PAIRS, SIZE, inverse, pair_count};
 
 /// The weight of the corrections: a face takes part in two cells.
 const SHARE: f64 = 0.5;

@@ -8,8 +8,9 @@ use meniscus_core::grid::{
 use meniscus_linalg::{AssembleError, Operator, Patch};
 use rayon::prelude::*;
 
-use super::weights::{BlockWeights, PAIRS, Source, pair_count, pair_of, tile_len};
+use super::weights::{BlockWeights, Source, pair_of, tile_len};
 use crate::projection::Stored;
+use crate::rigid::{PAIRS, pair_count};
 
 /// The symmetric positive definite system of the velocities after a step.
 ///

@@ -4,8 +4,8 @@ use faer::Mat;
 use faer::linalg::solvers::Solve;
 use meniscus_core::grid::{Grid, Slot, unravel};
 
-use super::weights::{PAIRS, pair_count};
 use super::*;
+use crate::rigid::{PAIRS, motions, pair_count};
 
 /// A number between 0 and 1 that is a fixed but irregular function of a cell.
 fn noise<const D: usize>(seed: u64, cell: [usize; D]) -> f64 {
@@ -60,6 +60,7 @@ impl<const D: usize> Case<D> {
             solid_velocity: Some(&wall_velocity),
             bubbles: None,
             divergence: None,
+            bodies: &[],
             surface_pressure: None,
         }
     }
@@ -347,7 +348,7 @@ fn keeps_momentum<const D: usize>(cells: [usize; D]) {
     diffuse(&liquid, &mut velocity, &params).expect("converges");
     let [before, after] = [&case.velocity, &velocity].map(|velocity| {
         let u = system.velocities(velocity);
-        rigid.sums(&system, |entry, held, axis, x| rigid::motions(axis, x).map(|m| m * held * u[entry]))
+        rigid.sums(&system, |entry, held, axis, x| motions(axis, x).map(|m| m * held * u[entry]))
     });
     assert_eq!(before.len(), 1);
     let largest = before[0].iter().fold(0.0, |largest: f64, m| largest.max(m.abs()));

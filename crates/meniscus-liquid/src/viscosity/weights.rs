@@ -5,14 +5,7 @@ use meniscus_core::grid::{BLOCK_EDGE, FaceField, Field, Tile, block_len, cell_in
 use super::volume::Corners;
 use super::{Slip, Viscosity, ViscosityParams};
 use crate::projection::{Liquid, Stored};
-
-/// The pairs of axes that shear rates mix; in 2D the first of them.
-pub(super) const PAIRS: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
-
-/// Shear rates of a point.
-pub(super) const fn pair_count<const D: usize>() -> usize {
-    D * (D - 1) / 2
-}
+use crate::rigid::{PAIRS, pair_count};
 
 /// The pair of two axes.
 #[inline]

@@ -1,13 +1,57 @@
-//! Small matrices.
+//! Rigid motions, and the small matrices that belong to them.
 
-/// The faces of a cell, and the rigid motions, in three dimensions; in two a part of this is not used.
-pub(super) const SIZE: usize = 6;
+/// The rigid motions, and the faces of a cell, in three dimensions; in two a part of this is not used.
+pub const SIZE: usize = 6;
 
-pub(super) type Matrix = [[f64; SIZE]; SIZE];
+/// A rigid velocity by its [`motions`]: that of the centre, then the rotations in the [`PAIRS`] of axes, in radians a second.
+pub type Twist = [f64; SIZE];
+
+/// A matrix on rigid velocities, or on the faces of a cell.
+pub type Matrix = [[f64; SIZE]; SIZE];
+
+/// The pairs of axes that rotations and shear rates mix; in 2D the first of them.
+pub const PAIRS: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
+
+/// The pairs of axes that there are.
+pub const fn pair_count<const D: usize>() -> usize {
+    D * (D - 1) / 2
+}
+
+/// The rigid motions that there are.
+pub const fn motion_count<const D: usize>() -> usize {
+    D + pair_count::<D>()
+}
+
+/// The velocity along `axis` at `x`, seen from the centre, of each rigid motion: the translations, then the rotations in
+/// each pair of axes.
+#[inline]
+pub fn motions<const D: usize>(axis: usize, x: [f64; D]) -> Twist {
+    let mut motions = [0.0; SIZE];
+    motions[axis] = 1.0;
+    for (pair, &(a, b)) in PAIRS.iter().enumerate().take(pair_count::<D>()) {
+        if axis == a {
+            motions[D + pair] = -x[b];
+        } else if axis == b {
+            motions[D + pair] = x[a];
+        }
+    }
+    motions
+}
+
+/// The inner product.
+#[inline]
+pub fn dot(a: &Twist, b: &Twist) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The product of a matrix and a vector.
+pub fn product(matrix: &Matrix, vector: &Twist) -> Twist {
+    std::array::from_fn(|row| dot(&matrix[row], vector))
+}
 
 /// The inverse of a symmetric positive semi-definite matrix on what it determines: rows that are zero, or that earlier ones contain, are left
 /// out.
-pub(super) fn inverse(mut matrix: Matrix) -> Matrix {
+pub fn inverse(mut matrix: Matrix) -> Matrix {
     let diagonal: [f64; SIZE] = std::array::from_fn(|i| matrix[i][i]);
     let mut inverse = [[0.0; SIZE]; SIZE];
     let mut kept = [false; SIZE];
