@@ -127,8 +127,9 @@ impl<const D: usize> Case<D> {
                 self.open.axes[axis].set(at, open);
             }
         }
-        let closed = faces.iter().map(|face| (face.axis, blocks.cell(face.upper), face.part));
-        let mass = RigidBody::mass_of_faces(&grid, centre, density, closed);
+        let cell = |face: &ClosedFace| blocks.cell(face.upper).map(|c| c as i64);
+        let closed: Vec<_> = faces.iter().map(|face| (face.axis, cell(face), face.part)).collect();
+        let mass = RigidBody::mass_of_faces(&grid, centre, density, &closed);
         self.bodies.push(RigidBody { centre, mass, velocity, faces });
     }
 

@@ -120,7 +120,7 @@ fn meet_solid<const D: usize>(
     let path = [*before, *x].map(|x| params.to_metres(x));
     let swept = sweep(solid, path, clearance);
     let Some(stopped) = swept.or_else(|| push_out(solid, path[1], clearance)) else { return false };
-    let wall = solid.displacement(stopped.end).map(|d| d / dt);
+    let wall = solid.velocity(stopped.end, dt);
     let approach: f64 = (0..D).map(|a| (f64::from(v[a]) - wall[a]) * stopped.normal[a]).sum();
     for a in 0..D {
         v[a] -= (approach.min(0.0) * stopped.normal[a]) as f32;

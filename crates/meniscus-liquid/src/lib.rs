@@ -5,6 +5,7 @@
 //! forces, [let viscosity act](viscosity), [project](projection), extrapolate, transfer to the particles. Nothing here does I/O or prints,
 //! and every result is the same, bit for bit, for any number of threads.
 
+mod bodies;
 mod boundary;
 mod collide;
 mod curvature;
@@ -28,8 +29,9 @@ mod tracking;
 pub mod viscosity;
 mod volume;
 
+pub use bodies::RigidState;
 pub use collide::CollideInfo;
-pub use params::{AirModel, Params, Slip, Solid, Source, Surroundings, Transfer};
+pub use params::{AirModel, Params, Rigid, Slip, Solid, Source, Surroundings, Transfer};
 pub use reseed::ReseedInfo;
 pub use rigid::Twist;
 pub use squeeze::{Squeeze, Squeezed};

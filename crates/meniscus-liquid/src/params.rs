@@ -2,9 +2,12 @@
 
 use meniscus_core::grid::{BLOCK_EDGE, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
+use meniscus_core::vector::sub;
 use meniscus_linalg::SolveParams;
 
+use crate::bodies::RigidState;
 use crate::projection::ProjectionParams;
+use crate::rigid::{Twist, dot, motions};
 
 /// The numbers of a simulation.
 #[derive(Clone, Debug)]
@@ -121,6 +124,8 @@ pub enum Transfer {
 pub struct Surroundings<const D: usize> {
     /// The solids.
     pub solids: Vec<Solid<D>>,
+    /// The rigid bodies that the liquid moves; where they are is part of the state.
+    pub bodies: Vec<Rigid<D>>,
     /// Where liquid is poured in.
     pub sources: Vec<Source<D>>,
     /// Where liquid is taken out.
@@ -136,17 +141,30 @@ pub struct Solid<const D: usize> {
     pub from: RigidTransform<D>,
     /// Where it is at its end.
     pub to: RigidTransform<D>,
+    /// The velocity that pressure gives it; `None` if nothing does, and its way is what tells.
+    pub free: Option<Twist>,
 }
 
 impl<const D: usize> Solid<D> {
     /// A solid that rests where its shape is.
     pub fn fixed(shape: Shape<D>) -> Self {
-        Self { shape, from: RigidTransform::IDENTITY, to: RigidTransform::IDENTITY }
+        Self { shape, from: RigidTransform::IDENTITY, to: RigidTransform::IDENTITY, free: None }
     }
 
-    /// Whether it moves in this substep.
+    /// Whether it moves in this substep, or may.
     pub fn moves(&self) -> bool {
-        self.from != self.to
+        self.from != self.to || self.free.is_some()
+    }
+
+    /// The velocity of its material at a point, in m/s, in a substep of `dt`.
+    pub fn velocity(&self, point: [f64; D], dt: f64) -> [f64; D] {
+        match self.free {
+            Some(velocity) => {
+                let arm = sub(point, self.to.translation);
+                std::array::from_fn(|axis| dot(&motions(axis, arm), &velocity))
+            }
+            None => self.displacement(point).map(|d| d / dt),
+        }
     }
 
     /// The signed distance at the end of the substep, in metres.
@@ -158,6 +176,41 @@ impl<const D: usize> Solid<D> {
     pub fn displacement(&self, point: [f64; D]) -> [f64; D] {
         let before = self.from.apply(self.to.apply_inverse(point));
         std::array::from_fn(|a| point[a] - before[a])
+    }
+}
+
+/// A rigid body that the liquid moves.
+#[derive(Clone, Debug)]
+pub struct Rigid<const D: usize> {
+    /// Its shape, with its centre of mass at the origin, in metres.
+    pub shape: Shape<D>,
+    /// Its density, in kg/m³ (2D: kg/m²).
+    pub density: f64,
+    /// Where it begins.
+    pub pose: RigidTransform<D>,
+    /// The velocity that it begins with.
+    pub velocity: Twist,
+}
+
+impl<const D: usize> Surroundings<D> {
+    /// The same with the bodies among the solids, after the others.
+    pub(crate) fn with_bodies(&self, states: &[RigidState<D>]) -> Self {
+        let solid = |(body, state): (&Rigid<D>, &RigidState<D>)| Solid {
+            shape: body.shape.clone(),
+            from: state.from,
+            to: state.pose,
+            free: Some(state.velocity),
+        };
+        let bodies = self.bodies.iter().zip(states).map(solid);
+        Self { solids: self.solids.iter().cloned().chain(bodies).collect(), ..self.clone() }
+    }
+
+    /// The same with other velocities of the bodies among the solids.
+    pub(crate) fn with_velocities(&self, velocities: &[Twist]) -> Self {
+        let mut moved = self.clone();
+        let free = moved.solids.iter_mut().filter(|solid| solid.free.is_some());
+        free.zip(velocities).for_each(|(solid, &velocity)| solid.free = Some(velocity));
+        moved
     }
 }
 

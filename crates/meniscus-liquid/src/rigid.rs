@@ -38,6 +38,12 @@ pub fn motions<const D: usize>(axis: usize, x: [f64; D]) -> Twist {
     motions
 }
 
+/// The axis of a rotation, as long as its rate in radians a second. In 2D that is the z axis.
+pub fn rotation_vector<const D: usize>(velocity: &Twist) -> [f64; 3] {
+    let rates = &velocity[D..];
+    if D == 2 { [0.0, 0.0, rates[0]] } else { [rates[2], -rates[1], rates[0]] }
+}
+
 /// The inner product.
 #[inline]
 pub fn dot(a: &Twist, b: &Twist) -> f64 {

@@ -10,6 +10,7 @@ use meniscus_core::shape::{Bounds, Shape};
 
 use serde::{Deserialize, Serialize};
 
+use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_volume;
 use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
@@ -39,6 +40,8 @@ pub struct State<const D: usize> {
     pub volume: f64,
     /// The volume that it should have.
     pub volume_target: f64,
+    /// The rigid bodies that the liquid moves.
+    pub bodies: Vec<RigidState<D>>,
     /// Bodies of liquid and regions of air, where air keeps its volume.
     pub tracked: Option<Tracked<D>>,
 }
@@ -55,6 +58,8 @@ pub struct Body<const D: usize> {
 impl<const D: usize> State<D> {
     /// Bodies of liquid in their surroundings. Where bodies overlap, the first one's velocity holds.
     pub fn new(params: &Params<D>, bodies: &[Body<D>], surroundings: &Surroundings<D>) -> Self {
+        let rigid: Vec<RigidState<D>> = surroundings.bodies.iter().map(RigidState::new).collect();
+        let surroundings = &surroundings.with_bodies(&rigid);
         let shapes: Vec<Shape<D>> = bodies.iter().map(|b| b.shape.clone()).collect();
         let near = Arc::new(blocks_of_shapes(params, &shapes));
         let phi = initial_surface(params, &shapes, &surroundings.solids, &near);
@@ -96,6 +101,7 @@ impl<const D: usize> State<D> {
             inflow: 0.0,
             volume,
             volume_target: volume,
+            bodies: rigid,
             tracked,
         };
         state.sort(blocks, &mut SortWorkspace::default());

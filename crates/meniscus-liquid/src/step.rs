@@ -11,14 +11,17 @@ use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, part
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
-use crate::boundary::{Boundary, BoundaryCache};
+use crate::bodies::RigidState;
+use crate::boundary::{BodyView, Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, keep_inside, meet_solids};
 use crate::curvature::surface_pressure;
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
-use crate::params::{Params, Solid, Surroundings, Transfer};
+use crate::params::{Params, Rigid, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
-use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, project};
+use crate::projection::{
+    self, Liquid, ProjectionError, ProjectionInfo, RigidBody, SolidVelocity, project,
+};
 use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
@@ -153,6 +156,7 @@ pub fn step<const D: usize>(
     workspace: &mut Workspace<D>,
 ) -> Result<StepInfo, StepError> {
     let mut clock = Clock::new();
+    let surroundings = &surroundings.with_bodies(&state.bodies);
     let dt_in_cells = (dt / params.grid.dx) as f32;
 
     let given = state.particles.len();
@@ -403,7 +407,8 @@ fn solve_velocity<const D: usize>(
         clock.stage("tension");
     }
 
-    let wall = |axis: usize, cell: [usize; D]| boundary.wall_speed(params, surroundings, dt, axis, cell);
+    let wall = |axis: usize, cell: [usize; D]| boundary.wall_share(params, surroundings, dt, axis, cell);
+    let bodies = carriers(state, params, surroundings, boundary, dt);
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
     let corrections = match &state.tracked {
@@ -421,7 +426,7 @@ fn solve_velocity<const D: usize>(
         solid_velocity: if moving { Some(&wall) } else { None },
         bubbles: bubbles.as_ref(),
         divergence: Some(&divergence),
-        bodies: &[],
+        bodies: &bodies,
         surface_pressure: surface_pressure.as_ref(),
     };
     let mut pressure = moved_to(&state.pressure, blocks);
@@ -437,7 +442,12 @@ fn solve_velocity<const D: usize>(
         boundary.forget_narrow_faces(&mut valid);
         extrapolate(&mut moved, &mut valid, 2);
         let before = moved.clone();
-        viscosity = Some(diffuse(&liquid, &mut moved, &numbers)?);
+        let everything = |_: &Solid<D>| true;
+        let wall = |axis: usize, cell: [usize; D]| {
+            boundary.wall_speed(params, surroundings, dt, axis, cell, everything)
+        };
+        let solid_velocity: Option<SolidVelocity<D>> = if moving { Some(&wall) } else { None };
+        viscosity = Some(diffuse(&Liquid { solid_velocity, ..liquid }, &mut moved, &numbers)?);
         add_change(&mut velocity, &before, &moved);
     }
     clock.stage("viscosity");
@@ -449,6 +459,10 @@ fn solve_velocity<const D: usize>(
     if let Some(tracked) = &mut state.tracked {
         tracked.set_pressures(&info.bubble_pressure);
     }
+    for (body, &velocity) in state.bodies.iter_mut().zip(&info.body_velocity) {
+        body.velocity = velocity;
+    }
+    let surroundings = &surroundings.with_velocities(&info.body_velocity);
     clock.stage("projection");
 
     let mut valid = info.valid.clone();
@@ -477,6 +491,28 @@ fn solve_velocity<const D: usize>(
     spray.fall(&mut state.particles, params.gravity.map(|g| (g * dt) as f32));
     clock.stage("to_particles");
     Ok((info, viscosity))
+}
+
+/// The rigid bodies as the projection wants them: after gravity has acted on them.
+pub(crate) fn carriers<const D: usize>(
+    state: &State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    boundary: &Boundary<D>,
+    dt: f64,
+) -> Vec<RigidBody<D>> {
+    let bodies = state.bodies.iter().zip(&surroundings.bodies).zip(&boundary.bodies);
+    let carrier = |((state, body), view): ((&RigidState<D>, &Rigid<D>), &BodyView)| {
+        let mut velocity = state.velocity;
+        velocity.iter_mut().zip(params.gravity).for_each(|(v, g)| *v += g * dt);
+        RigidBody {
+            centre: state.pose.translation,
+            mass: view.unit_mass.map(|row| row.map(|m| m * body.density)),
+            velocity,
+            faces: view.faces.clone(),
+        }
+    };
+    bodies.map(carrier).collect()
 }
 
 /// What gravity adds to the velocity in a substep.

@@ -92,7 +92,7 @@ fn last_outside<const D: usize>(
 }
 
 /// The direction in which the distance grows.
-fn outwards<const D: usize>(distance: impl Fn([f64; D]) -> f64, at: [f64; D], step: f64) -> [f64; D] {
+pub fn outwards<const D: usize>(distance: impl Fn([f64; D]) -> f64, at: [f64; D], step: f64) -> [f64; D] {
     let slope: [f64; D] = std::array::from_fn(|axis| {
         let [mut lower, mut upper] = [at; 2];
         lower[axis] -= 0.5 * step;

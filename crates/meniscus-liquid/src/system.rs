@@ -6,7 +6,7 @@ use crate::boundary::{Boundary, BoundaryCache};
 use crate::params::{Params, Surroundings};
 use crate::projection::{Liquid, ProjectionError, pressure_system};
 use crate::state::State;
-use crate::step::add_gravity;
+use crate::step::{add_gravity, carriers};
 
 impl<const D: usize> State<D> {
     /// The operator and the right-hand side of the pressure if gravity acted for `dt` seconds on the liquid as it is, bubbles
@@ -21,10 +21,11 @@ impl<const D: usize> State<D> {
         dt: f64,
     ) -> Result<(Operator<D>, Vec<f64>), ProjectionError> {
         let blocks = self.level_set.blocks();
+        let surroundings = &surroundings.with_bodies(&self.bodies);
         let boundary = Boundary::new(params, surroundings, blocks, &mut BoundaryCache::default());
         let mut velocity = self.velocity.clone();
         add_gravity(params, dt, &mut velocity);
-        let wall = |axis: usize, cell: [usize; D]| boundary.wall_speed(params, surroundings, dt, axis, cell);
+        let wall = |axis: usize, cell: [usize; D]| boundary.wall_share(params, surroundings, dt, axis, cell);
         let bubbles = self.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
         let liquid = Liquid {
             grid: &params.grid,
@@ -33,7 +34,7 @@ impl<const D: usize> State<D> {
             solid_velocity: if boundary.has_moving_walls(surroundings) { Some(&wall) } else { None },
             bubbles: bubbles.as_ref(),
             divergence: None,
-            bodies: &[],
+            bodies: &carriers(self, params, surroundings, &boundary, dt),
             surface_pressure: None,
         };
         pressure_system(&liquid, &velocity, &params.projection(dt))

@@ -393,8 +393,14 @@ fn surroundings_of<const D: usize>(
     let active = |start: f64, stop: Option<f64>| start <= from && stop.is_none_or(|stop| from < stop);
     Surroundings {
         solids: (setup.solids.iter().zip(motions))
-            .map(|(s, m)| Solid { shape: s.shape.clone(), from: pose_at(m, from), to: pose_at(m, to) })
+            .map(|(s, m)| Solid {
+                shape: s.shape.clone(),
+                from: pose_at(m, from),
+                to: pose_at(m, to),
+                free: None,
+            })
             .collect(),
+        bodies: Vec::new(),
         sources: (setup.sources.iter().filter(|s| active(s.start, s.stop)))
             .map(|s| Source { shape: s.shape.clone(), velocity: s.velocity })
             .collect(),

@@ -109,7 +109,7 @@ fn the_projection_lowers_the_energy_of_liquid_and_bodies() {
             case.bodies.iter_mut().for_each(|body| body.velocity[3..].fill(0.0));
         }
         open_top(&mut case);
-        case.set_velocity(|axis, cell| noise(axis, cell));
+        case.set_velocity(noise);
         let energy = case.project(&tight_params()).expect("converges").kinetic_energy;
         let error = (energy.before - energy.after - energy.change) / energy.before;
         assert!(error.abs() < 1e-9 && energy.after < energy.before, "{error} {energy:?}");
@@ -128,7 +128,7 @@ fn momentum_is_kept_but_for_the_walls() {
         300.0,
         [0.5, 0.2, 1.0, 0.0, 0.0, 0.0],
     );
-    case.set_velocity(|axis, cell| noise(axis, cell));
+    case.set_velocity(noise);
     let params = tight_params();
     let (dx, cells) = (case.grid.dx, case.grid.cells);
     let momentum = |case: &Case<2>, twist: &Twist, axis: usize| {

@@ -6,6 +6,7 @@ mod capillary;
 mod dam_break;
 mod determinism;
 mod energy;
+mod floating;
 mod hydrostatic;
 mod projection;
 mod rest;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::ShapeError;
 use super::error::{require_finite, unit};
 use crate::serde_array::array;
-use crate::vector::{dot, sub};
+use crate::vector::{add_scaled, dot, norm, sub};
 
 /// A rotation about the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +57,21 @@ impl<const D: usize> Rotation<D> {
         Self { matrix }
     }
 
+    /// This rotation followed by one about `turn`, by its length in radians. In 2D only its last component counts.
+    pub fn turned(&self, turn: [f64; 3]) -> Self {
+        let turn = if D == 2 { [0.0, 0.0, turn[2]] } else { turn };
+        let angle = norm(turn);
+        if angle == 0.0 {
+            return *self;
+        }
+        let after = Rotation::<3>::from_axis_angle(turn, angle).unwrap_or(Rotation::identity());
+        let product = |row: usize, column: usize| {
+            (0..D).map(|k| after.matrix[row][k] * self.matrix[k][column]).sum::<f64>()
+        };
+        let turned = std::array::from_fn(|row| std::array::from_fn(|column| product(row, column)));
+        Self { matrix: orthonormal(turned) }
+    }
+
     /// The orthogonal matrix, row by row.
     pub fn matrix(&self) -> &[[f64; D]; D] {
         &self.matrix
@@ -73,6 +88,19 @@ impl<const D: usize> Rotation<D> {
     pub fn apply_inverse(&self, vector: [f64; D]) -> [f64; D] {
         std::array::from_fn(|column| (0..D).map(|row| self.matrix[row][column] * vector[row]).sum())
     }
+}
+
+/// The rows at right angles and of length one again, after rounding.
+fn orthonormal<const D: usize>(mut rows: [[f64; D]; D]) -> [[f64; D]; D] {
+    for row in 0..D {
+        for earlier in 0..row {
+            let overlap = dot(rows[row], rows[earlier]);
+            rows[row] = add_scaled(rows[row], -overlap, rows[earlier]);
+        }
+        let length = norm(rows[row]);
+        rows[row] = rows[row].map(|x| x / length);
+    }
+    rows
 }
 
 /// A row of the matrix of a stored rotation.
@@ -134,5 +162,26 @@ impl<const D: usize> RigidTransform<D> {
     #[inline]
     pub fn apply_inverse(&self, point: [f64; D]) -> [f64; D] {
         self.rotation.apply_inverse(sub(point, self.translation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_add_up() {
+        let mut rotation = Rotation::<3>::from_axis_angle([1.0, 2.0, 3.0], 0.7).unwrap();
+        for _ in 0..1000 {
+            rotation = rotation.turned([0.001, 0.002, 0.003]);
+        }
+        let angle = 0.7 + 14.0_f64.sqrt();
+        let expected = Rotation::<3>::from_axis_angle([1.0, 2.0, 3.0], angle).unwrap();
+        let point = [0.3, -0.4, 0.9];
+        let (found, expected) = (rotation.apply(point), expected.apply(point));
+        assert!(norm(sub(found, expected)) < 1e-12, "{found:?} {expected:?}");
+        let flat = Rotation::<2>::from_angle(0.4).unwrap().turned([0.0, 0.0, 0.5]);
+        let expected = Rotation::<2>::from_angle(0.9).unwrap();
+        assert!(norm(sub(flat.apply([1.0, 2.0]), expected.apply([1.0, 2.0]))) < 1e-15);
     }
 }

@@ -9,9 +9,12 @@ use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, unrave
 use meniscus_core::interpolate::interpolate_face;
 use rayon::prelude::*;
 
+use crate::bodies::closed_faces;
 use crate::params::{Params, Solid, Source, Surroundings};
+use crate::projection::{ClosedFace, RigidBody};
+use crate::rigid::Matrix;
 pub use sight::{BoundaryCache, OpenCells};
-use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights};
+use sight::{CLOSED, SIGHT, Sight, at_nodes, fill_open, find_sights};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;
@@ -28,10 +31,23 @@ pub struct Boundary<const D: usize> {
     resting: Vec<bool>,
     /// The open fraction of the faces: 0 on closed sides of the domain, in solids and in sources.
     pub open: FaceField<f32, D>,
+    /// What is seen of the free bodies, in their order.
+    pub bodies: Vec<BodyView>,
+    /// The part of the faces that they close; `None` without any.
+    by_bodies: Option<FaceField<f32, D>>,
     /// The velocity that sources prescribe on their faces, in m/s; not a number on all others.
     inlets: Option<FaceField<f32, D>>,
     /// The cells beyond the faces that sources push liquid out of, and how much, in m³/s (2D: m²/s).
     pub outlets: Vec<([i64; D], f64)>,
+}
+
+/// What the grid sees of a free body.
+#[derive(Clone, Debug)]
+pub struct BodyView {
+    /// Its mass matrix if it had a density of 1 kg/m³.
+    pub unit_mass: Matrix,
+    /// What it closes of the faces of the blocks.
+    pub faces: Vec<ClosedFace>,
 }
 
 impl<const D: usize> Boundary<D> {
@@ -43,18 +59,76 @@ impl<const D: usize> Boundary<D> {
         cache: &mut BoundaryCache<D>,
     ) -> Self {
         let solids = &surroundings.solids;
-        let (sight, resting) = find_sights(params, solids, blocks, cache);
+        let seen = find_sights(params, solids, blocks, cache);
         let mut open = FaceField::new(blocks.clone(), 0.0);
         for axis in 0..D {
             let values = open.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
-            values.zip(&sight).enumerate().for_each(|(block, (values, sight))| {
-                fill_open(params, blocks.coord(block), axis, sight, values);
+            values.zip(&seen).enumerate().for_each(|(block, (values, seen))| {
+                fill_open(params, blocks.coord(block), axis, &seen.walls, values);
             });
         }
-        let mut boundary =
-            Self { blocks: blocks.clone(), sight, resting, open, inlets: None, outlets: Vec::new() };
+        let resting = seen.iter().map(|seen| seen.rests).collect();
+        let mut boundary = Self {
+            blocks: blocks.clone(),
+            sight: seen.into_iter().map(|seen| seen.all).collect(),
+            resting,
+            open,
+            bodies: Vec::new(),
+            by_bodies: None,
+            inlets: None,
+            outlets: Vec::new(),
+        };
         boundary.close_sources(params, &surroundings.sources);
+        boundary.close_by_bodies(params, solids);
         boundary
+    }
+
+    /// Closes what free bodies take of the faces, of what walls leave open.
+    fn close_by_bodies(&mut self, params: &Params<D>, solids: &[Solid<D>]) {
+        let free: Vec<&Solid<D>> = solids.iter().filter(|solid| solid.free.is_some()).collect();
+        if free.is_empty() {
+            return;
+        }
+        let blocks = self.blocks.clone();
+        let mut by_bodies = FaceField::new(blocks.clone(), 0.0);
+        for solid in free {
+            let closed = closed_faces(&params.grid, solid);
+            let unit_mass = RigidBody::mass_of_faces(&params.grid, solid.to.translation, 1.0, &closed);
+            let mut faces = Vec::new();
+            for (axis, cell, part) in closed {
+                let Some(upper) = blocks.locate(cell) else { continue };
+                let open = &mut self.open.axes[axis].values_mut()[upper.flat::<D>()];
+                let left = (*open - part as f32).max(0.0);
+                let part = if left < CLOSED { *open } else { part as f32 };
+                *open -= part;
+                if part > 0.0 {
+                    by_bodies.axes[axis].values_mut()[upper.flat::<D>()] += part;
+                    faces.push(ClosedFace { axis, upper, part: f64::from(part) });
+                }
+            }
+            self.bodies.push(BodyView { unit_mass, faces });
+        }
+        self.by_bodies = Some(by_bodies);
+    }
+
+    /// The velocity along its axis that the walls at a face have, in m/s, as a part of what closes the face: free bodies
+    /// do not count.
+    pub fn wall_share(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        axis: usize,
+        cell: [usize; D],
+    ) -> f64 {
+        let at = cell.map(|c| c as i64);
+        let by_bodies = self.by_bodies.as_ref().map_or(0.0, |field| field.get(axis, at));
+        let closed = 1.0 - self.open.get(axis, at);
+        let share = f64::from((closed - by_bodies) / closed);
+        if share < 1e-6 {
+            return 0.0;
+        }
+        share * self.wall_speed(params, surroundings, dt, axis, cell, |solid| solid.free.is_none())
     }
 
     /// Closes the faces of the cells in sources. Liquid leaves a source through the faces that its velocity
@@ -103,7 +177,7 @@ impl<const D: usize> Boundary<D> {
         self.outlets.iter().map(|(_, rate)| rate).sum()
     }
 
-    /// The velocity of what closes a face, along its axis, in m/s.
+    /// The velocity of what closes a face, along its axis, in m/s, of the solids that count.
     pub fn wall_speed(
         &self,
         params: &Params<D>,
@@ -111,6 +185,7 @@ impl<const D: usize> Boundary<D> {
         dt: f64,
         axis: usize,
         cell: [usize; D],
+        counts: impl Fn(&Solid<D>) -> bool,
     ) -> f64 {
         if cell[axis] == 0 || cell[axis] == self.blocks.cells()[axis] {
             // The sides of the domain rest.
@@ -120,7 +195,7 @@ impl<const D: usize> Boundary<D> {
         match self.inlets.as_ref().map(|inlets| inlets.get(axis, cell)) {
             Some(speed) if !speed.is_nan() => f64::from(speed),
             _ if self.blocks.locate(cell).is_some_and(|slot| self.is_resting(slot.block)) => 0.0,
-            _ => wall_velocity(params, surroundings, params.grid.face_centre(axis, cell), dt)[axis],
+            _ => wall_velocity(params, surroundings, params.grid.face_centre(axis, cell), dt, counts)[axis],
         }
     }
 
@@ -138,7 +213,7 @@ impl<const D: usize> Boundary<D> {
             if closed == 0.0 || is_inlet {
                 return 0.0;
             }
-            closed * self.wall_speed(params, surroundings, dt, axis, at) * [-1.0, 1.0][side]
+            closed * self.wall_speed(params, surroundings, dt, axis, at, |_| true) * [-1.0, 1.0][side]
         };
         area * (0..D).map(|axis| out(axis, 0) + out(axis, 1)).sum::<f64>()
     }
@@ -273,7 +348,7 @@ impl<const D: usize> Boundary<D> {
                 let flow = |a: usize| if a == axis { own } else { interpolate_face(velocity, a, x) };
                 let wall = match self.is_resting(block) {
                     true => [0.0; D],
-                    false => wall_velocity(params, surroundings, params.to_metres(x), dt),
+                    false => wall_velocity(params, surroundings, params.to_metres(x), dt, |_| true),
                 };
                 let approach: f32 = (0..D).map(|a| (flow(a) - wall[a] as f32) * normal[a]).sum();
                 faces.push((axis, local, own - approach * normal[axis]));
@@ -331,21 +406,22 @@ fn is_source<const D: usize>(params: &Params<D>, source: &Source<D>, cell: [i64;
     inside && source.shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
 }
 
-/// The velocity of the solid that is nearest to a point next to one, in m/s.
+/// The velocity of the solid that is nearest to a point next to one, in m/s, of those that count.
 pub fn wall_velocity<const D: usize>(
     params: &Params<D>,
     surroundings: &Surroundings<D>,
     point: [f64; D],
     dt: f64,
+    counts: impl Fn(&Solid<D>) -> bool,
 ) -> [f64; D] {
-    let solids = &surroundings.solids;
+    let solids = || surroundings.solids.iter().filter(|solid| counts(solid));
     // What is next to a solid, and to none that moves, is next to one that rests: most often that settles it.
     let next_to = |solid: &Solid<D>| solid.moves() && solid.distance(point) < 2.0 * params.grid.dx;
-    if !solids.iter().any(next_to) {
+    if !solids().any(next_to) {
         return [0.0; D];
     }
-    let nearest = solids.iter().map(|s| (s.distance(point), s)).min_by(|a, b| a.0.total_cmp(&b.0));
-    nearest.map_or([0.0; D], |(_, solid)| solid.displacement(point).map(|d| d / dt))
+    let nearest = solids().map(|s| (s.distance(point), s)).min_by(|a, b| a.0.total_cmp(&b.0));
+    nearest.map_or([0.0; D], |(_, solid)| solid.velocity(point, dt))
 }
 
 #[cfg(test)]

@@ -114,16 +114,27 @@ pub struct OpenCells<const D: usize> {
     pub holdings: Vec<Holding<D>>,
 }
 
-/// How blocks lie to the solids, and for each whether only resting ones are in its sight.
+/// How a block lies to solids.
+pub(super) struct Seen {
+    /// To those whose motion is known: all but free bodies.
+    pub(super) walls: Sight,
+    /// To all of them.
+    pub(super) all: Sight,
+    /// Whether only resting ones are in its sight.
+    pub(super) rests: bool,
+}
+
+/// How blocks lie to the solids.
 pub(super) fn find_sights<const D: usize>(
     params: &Params<D>,
     solids: &[Solid<D>],
     blocks: &Blocks<D>,
     cache: &mut BoundaryCache<D>,
-) -> (Vec<Sight>, Vec<bool>) {
+) -> Vec<Seen> {
     let [fixed, moving] = cache.refresh(solids);
+    let (free, scripted): (Vec<&Solid<D>>, Vec<&Solid<D>>) = moving.iter().partition(|s| s.free.is_some());
     let known = &cache.sight;
-    let found: Vec<(Option<Sight>, Sight, bool)> = (0..blocks.len())
+    let found: Vec<(Option<Sight>, Seen)> = (0..blocks.len())
         .into_par_iter()
         .map(|block| {
             let coord = blocks.coord(block);
@@ -134,20 +145,20 @@ pub(super) fn find_sights<const D: usize>(
                     (Some(sight.clone()), sight)
                 }
             };
-            let of_moving = see(params, &moving, coord);
-            let rests = matches!(of_moving, Sight::Open);
-            (new, nearest::<D>(of_fixed, of_moving), rests)
+            let [of_scripted, of_free] = [&scripted, &free].map(|solids| see(params, solids, coord));
+            let rests = [&of_scripted, &of_free].into_iter().all(|sight| matches!(sight, Sight::Open));
+            let walls = nearest::<D>(of_fixed, of_scripted);
+            (new, Seen { all: nearest::<D>(walls.clone(), of_free), walls, rests })
         })
         .collect();
-    let (mut sights, mut resting) = (Vec::with_capacity(found.len()), Vec::with_capacity(found.len()));
-    for (block, (new, sight, rests)) in found.into_iter().enumerate() {
+    let mut seen = Vec::with_capacity(found.len());
+    for (block, (new, of_block)) in found.into_iter().enumerate() {
         if let Some(new) = new {
             cache.sight.insert(blocks.coord(block), new);
         }
-        sights.push(sight);
-        resting.push(rests);
+        seen.push(of_block);
     }
-    (sights, resting)
+    seen
 }
 
 impl<const D: usize> BoundaryCache<D> {
@@ -323,7 +334,7 @@ pub(super) fn node_index<const D: usize>(node: [usize; D]) -> usize {
 
 /// A face that is open by less is closed: it is a wall that lies in a grid plane, up to rounding, or a gap
 /// through which nothing worth a stencil coefficient flows.
-const CLOSED: f32 = 1e-3;
+pub(super) const CLOSED: f32 = 1e-3;
 
 pub(super) fn fill_open<const D: usize>(
     params: &Params<D>,

@@ -64,7 +64,7 @@ fn a_source_pushes_forwards_and_sucks_nowhere() {
     let surroundings = Surroundings { sources: vec![source], ..Surroundings::default() };
     let boundary = boundary(&params, &surroundings);
     assert!((boundary.inflow() - 0.3 * 2.0).abs() < 1e-12);
-    let speed = |axis, cell| boundary.wall_speed(&params, &surroundings, 0.01, axis, cell);
+    let speed = |axis, cell| boundary.wall_speed(&params, &surroundings, 0.01, axis, cell, |_| true);
     assert_eq!(
         [speed(1, [6, 8]), speed(1, [6, 6]), speed(0, [4, 7]), speed(0, [10, 7])],
         [2.0, 0.0, 0.0, 0.0]
@@ -79,7 +79,7 @@ fn a_flow_into_a_wall_is_turned_along_it() {
     let shape = Shape::half_space([0.5, 0.5], [-1.0, 1.0]).unwrap();
     for speed in [0.0, 0.3] {
         let to = RigidTransform { translation: [-0.01 * speed, 0.01 * speed], ..RigidTransform::IDENTITY };
-        let solids = vec![Solid { shape: shape.clone(), from: RigidTransform::IDENTITY, to }];
+        let solids = vec![Solid { shape: shape.clone(), from: RigidTransform::IDENTITY, to, free: None }];
         let surroundings = Surroundings { solids, ..Surroundings::default() };
         let boundary = boundary(&params, &surroundings);
         let mut velocity = FaceField::new(Arc::new(Blocks::all([32; 2])), 0.0);
@@ -103,7 +103,7 @@ fn solid_cells_are_counted() {
     // Another one comes to lie half over the first.
     let to = RigidTransform { translation: [0.1, 0.0], ..RigidTransform::IDENTITY };
     let shape = Shape::box_between([0.125, 0.1], [0.375, 0.6]).unwrap();
-    let moving = Solid { shape, from: RigidTransform::IDENTITY, to };
+    let moving = Solid { shape, from: RigidTransform::IDENTITY, to, free: None };
     assert_eq!(cache.solid_cells(&params, &[solids[0].clone(), moving]), 15 * 20);
     assert_eq!(cache.solid_cells(&params, &solids), 10 * 20);
     assert_eq!(cache.solid_cells(&params, &[]), 0);

@@ -1,6 +1,7 @@
 //! Rigid bodies among the velocity carriers.
 
 use meniscus_core::grid::{Grid, Slot};
+use meniscus_core::vector::sub;
 use meniscus_linalg::LowRankTerm;
 use rayon::prelude::*;
 
@@ -34,24 +35,23 @@ pub struct ClosedFace {
 
 impl<const D: usize> RigidBody<D> {
     /// The velocity along the axis of a face of each rigid motion, at the centre of the face.
-    fn motions_at(&self, grid: &Grid<D>, axis: usize, upper: [usize; D]) -> Twist {
-        let point = grid.face_centre(axis, upper.map(|c| c as i64));
-        motions(axis, meniscus_core::vector::sub(point, self.centre))
+    fn motions_at(&self, grid: &Grid<D>, axis: usize, upper: [i64; D]) -> Twist {
+        motions(axis, sub(grid.face_centre(axis, upper), self.centre))
     }
 
-    /// The mass matrix of a body of a density that fills the closed part of these faces: what the flow sees of it. With it
-    /// gravity accelerates the body as it does the liquid, in every motion, and a neutral one stays at rest exactly.
+    /// The mass matrix of a body of a density that fills the closed part of these faces (axis, cell above, part): what the flow
+    /// sees of it. With it gravity accelerates the body as it does the liquid, in every motion, and a neutral one stays at rest
+    /// exactly.
     pub fn mass_of_faces(
         grid: &Grid<D>,
         centre: [f64; D],
         density: f64,
-        faces: impl Iterator<Item = (usize, [usize; D], f64)>,
+        faces: &[(usize, [i64; D], f64)],
     ) -> Matrix {
-        let body = Self { centre, mass: [[0.0; SIZE]; SIZE], velocity: [0.0; SIZE], faces: Vec::new() };
         let whole = density * grid.dx.powi(D as i32);
-        let mut mass = body.mass;
-        for (axis, upper, part) in faces {
-            let motions = body.motions_at(grid, axis, upper);
+        let mut mass = [[0.0; SIZE]; SIZE];
+        for &(axis, upper, part) in faces {
+            let motions = motions(axis, sub(grid.face_centre(axis, upper), centre));
             for (row, &m) in mass.iter_mut().zip(&motions) {
                 row.iter_mut().zip(&motions).for_each(|(sum, n)| *sum += whole * part * m * n);
             }
@@ -60,49 +60,52 @@ impl<const D: usize> RigidBody<D> {
     }
 }
 
-/// How the pressure of cells and bubbles moves bodies, and the bodies' velocities are fluxes of them: the columns of J.
+/// How the pressure of cells and bubbles moves bodies, and the bodies' velocities are fluxes of them.
 pub(super) struct Couplings<'a, const D: usize> {
-    bodies: &'a [RigidBody<D>],
-    /// By body: the unknowns that it touches, in order, and for each the flux out of it that each motion makes, per
-    /// area of a face.
-    columns: Vec<Vec<(usize, Twist)>>,
-    /// By body: the inverse of its mass, as a part of that of a cell full of liquid.
-    inverse_mass: Vec<Matrix>,
+    of_bodies: Vec<Coupling<'a, D>>,
     cell_mass: f64,
+}
+
+struct Coupling<'a, const D: usize> {
+    body: &'a RigidBody<D>,
+    /// The columns of J: the unknowns that the body touches, in order, and for each the flux out of it that each motion
+    /// makes, per area of a face.
+    columns: Vec<(usize, Twist)>,
+    /// The inverse of the body's mass, as a part of that of a cell full of liquid.
+    inverse_mass: Matrix,
 }
 
 impl<'a, const D: usize> Couplings<'a, D> {
     pub(super) fn new<T: Stored>(faces: &Faces<'a, T, D>, density: f64) -> Self {
-        let (bodies, grid) = (faces.liquid().bodies, faces.liquid().grid);
+        let grid = faces.liquid().grid;
         let cell_mass = density * grid.dx.powi(D as i32);
-        let inverse_mass = |body: &RigidBody<D>| inverse(body.mass).map(|row| row.map(|m| m * cell_mass));
-        Self {
-            bodies,
-            columns: bodies.par_iter().map(|body| columns_of(faces, grid, body)).collect(),
-            inverse_mass: bodies.iter().map(inverse_mass).collect(),
-            cell_mass,
-        }
+        let coupling = |body| Coupling {
+            body,
+            columns: columns_of(faces, grid, body),
+            inverse_mass: inverse(body.mass).map(|row| row.map(|m| m * cell_mass)),
+        };
+        Self { of_bodies: faces.liquid().bodies.par_iter().map(coupling).collect(), cell_mass }
     }
 
     /// The terms J^T M^-1 J of the operator.
     pub(super) fn terms(&self) -> Vec<LowRankTerm> {
         let count = motion_count::<D>();
-        let term = |(columns, inverse): (&Vec<(usize, Twist)>, &Matrix)| LowRankTerm {
-            inverse_mass: inverse[..count].iter().flat_map(|row| row[..count].to_vec()).collect(),
+        let term = |Coupling { columns, inverse_mass, .. }: &Coupling<D>| LowRankTerm {
+            inverse_mass: inverse_mass[..count].iter().flat_map(|row| row[..count].to_vec()).collect(),
             unknowns: columns.iter().map(|&(unknown, _)| unknown).collect(),
             columns: columns.iter().flat_map(|(_, column)| column[..count].to_vec()).collect(),
         };
-        self.columns.iter().zip(&self.inverse_mass).map(term).collect()
+        self.of_bodies.iter().map(term).collect()
     }
 
     /// The tentative velocities.
     pub(super) fn tentative(&self) -> Vec<Twist> {
-        self.bodies.iter().map(|body| body.velocity).collect()
+        self.of_bodies.iter().map(|coupling| coupling.body.velocity).collect()
     }
 
     /// Adds the fluxes out of the unknowns that the velocities of the bodies make.
     pub(super) fn add_flux(&self, velocity: &[Twist], flux: &mut [f64]) {
-        for (columns, velocity) in self.columns.iter().zip(velocity) {
+        for (Coupling { columns, .. }, velocity) in self.of_bodies.iter().zip(velocity) {
             for (unknown, column) in columns {
                 flux[*unknown] += dot(column, velocity);
             }
@@ -111,25 +114,25 @@ impl<'a, const D: usize> Couplings<'a, D> {
 
     /// The velocities of the bodies after the scaled pressures have pushed them.
     pub(super) fn pushed(&self, scaled_pressure: &[f64]) -> Vec<Twist> {
-        let push = |((body, columns), inverse): ((&RigidBody<D>, &Vec<(usize, Twist)>), &Matrix)| {
+        let push = |Coupling { body, columns, inverse_mass }: &Coupling<D>| {
             let mut impulse = [0.0; SIZE];
             for (unknown, column) in columns {
                 impulse.iter_mut().zip(column).for_each(|(sum, c)| *sum += c * scaled_pressure[*unknown]);
             }
-            let change = product(inverse, &impulse);
+            let change = product(inverse_mass, &impulse);
             std::array::from_fn(|motion| body.velocity[motion] + change[motion])
         };
-        self.bodies.iter().zip(&self.columns).zip(&self.inverse_mass).map(push).collect()
+        self.of_bodies.iter().map(push).collect()
     }
 
     /// The energies of the bodies, in those of a cell full of liquid.
     pub(super) fn energy(&self, velocity: &[Twist]) -> KineticEnergy {
-        let of_body = |(body, after): (&RigidBody<D>, &Twist)| {
+        let of_body = |(Coupling { body, .. }, after): (&Coupling<D>, &Twist)| {
             let change: Twist = std::array::from_fn(|motion| after[motion] - body.velocity[motion]);
             let energy = |v: &Twist| dot(v, &product(&body.mass, v)) / self.cell_mass;
             KineticEnergy { before: energy(&body.velocity), after: energy(after), change: energy(&change) }
         };
-        self.bodies.iter().zip(velocity).map(of_body).fold(KineticEnergy::default(), KineticEnergy::plus)
+        self.of_bodies.iter().zip(velocity).map(of_body).fold(KineticEnergy::default(), KineticEnergy::plus)
     }
 }
 
@@ -141,7 +144,7 @@ fn columns_of<T: Stored, const D: usize>(
     let blocks = faces.blocks();
     let mut entries: Vec<(usize, Twist)> = Vec::new();
     for &ClosedFace { axis, upper, part } in &body.faces {
-        let motions = body.motions_at(grid, axis, blocks.cell(upper));
+        let motions = body.motions_at(grid, axis, blocks.cell(upper).map(|c| c as i64));
         let lower = blocks.step(upper, axis, 0);
         for (cell, outwards) in [(lower, part), (Some(upper), -part)] {
             if let Some(unknown) = cell.and_then(|cell| faces.unknown(cell)) {

@@ -1,0 +1,92 @@
+//! Bodies that float, sink and rest in a liquid that moves.
+
+use meniscus_core::grid::Grid;
+use meniscus_core::shape::{RigidTransform, Rotation, Shape};
+use meniscus_liquid::{
+    AirModel, Body, Params, Rigid, State, Surroundings, Workspace, max_time_step, step,
+};
+
+/// A tank of water, one metre wide, with bodies in it.
+struct Tank<const D: usize> {
+    params: Params<D>,
+    surroundings: Surroundings<D>,
+    state: State<D>,
+    workspace: Workspace<D>,
+}
+
+impl<const D: usize> Tank<D> {
+    fn new(cells: [usize; D], dx: f64, level: f64, bodies: Vec<Rigid<D>>, air: AirModel) -> Self {
+        let params = Params { air, ..Params::new(Grid { origin: [0.0; D], dx, cells }) };
+        let mut upper = cells.map(|n| n as f64 * dx);
+        upper[1] = level;
+        let water = Body { shape: Shape::box_between([0.0; D], upper).unwrap(), velocity: [0.0; D] };
+        let surroundings = Surroundings { bodies, ..Surroundings::default() };
+        let state = State::new(&params, &[water], &surroundings);
+        Self { params, surroundings, state, workspace: Workspace::default() }
+    }
+
+    fn advance(&mut self, longest: f64) -> f64 {
+        let dt = max_time_step(&self.state, &self.params).min(longest);
+        self.state.bodies.iter_mut().for_each(|body| body.fly(dt));
+        step(&mut self.state, &self.params, &self.surroundings, dt, &mut self.workspace).unwrap();
+        dt
+    }
+}
+
+fn rigid<const D: usize>(shape: Shape<D>, density: f64, at: [f64; D]) -> Rigid<D> {
+    let pose = RigidTransform { translation: at, ..RigidTransform::IDENTITY };
+    Rigid { shape, density, pose, velocity: [0.0; 6] }
+}
+
+/// The mean draught of a box that floats, as a part of its height, between two times; and how far it tilts at most.
+fn draught<const D: usize>(ratio: f64, half: [f64; D], cells: [usize; D], air: AirModel) -> (f64, f64) {
+    let dx = 1.0 / cells[0] as f64;
+    let level = 0.4;
+    let mut centre: [f64; D] = std::array::from_fn(|a| 0.5 * cells[a] as f64 * dx);
+    centre[1] = level + half[1] * (1.0 - 2.0 * ratio) + 0.37 * dx;
+    let body = rigid(Shape::centred_box([0.0; D], half).unwrap(), 1000.0 * ratio, centre);
+    let mut tank = Tank::new(cells, dx, level, vec![body], air);
+    let (mut sum, mut time, mut tilt) = (0.0, 0.0, 0.0f64);
+    let area: f64 = (0..D).filter(|&a| a != 1).map(|a| cells[a] as f64 * dx).product();
+    let footprint: f64 = (0..D).filter(|&a| a != 1).map(|a| 2.0 * half[a]).product();
+    while tank.state.time < 3.0 {
+        let dt = tank.advance(0.01);
+        let pose = tank.state.bodies[0].pose;
+        tilt = tilt.max((1.0 - pose.rotation.matrix()[1][1]).max(0.0).sqrt());
+        if tank.state.time > 1.0 {
+            // The level of the water, with the body in it.
+            let bottom = pose.translation[1] - half[1];
+            let surface = (tank.state.volume - bottom * footprint) / (area - footprint);
+            sum += dt * (surface - bottom);
+            time += dt;
+        }
+    }
+    (sum / time / (2.0 * half[1]), tilt)
+}
+
+/// Archimedes: a box at rest draws its density ratio of its height.
+#[test]
+fn a_floating_box_draws_its_density_ratio() {
+    for ratio in [0.1, 0.5, 0.9] {
+        let (found, tilt) = draught::<2>(ratio, [0.15, 0.1], [48, 40], AirModel::Void);
+        assert!((found - ratio).abs() < 0.01 && tilt < 0.02, "{ratio}: draws {found}, tilts by {tilt}");
+    }
+    let (found, tilt) = draught::<3>(0.5, [0.17, 0.12, 0.2], [24, 20, 24], AirModel::Void);
+    assert!((found - 0.5).abs() < 0.01 && tilt < 0.02, "draws {found}, tilts by {tilt}");
+}
+
+/// A body as dense as the liquid stays where it is, as well as the pressure is solved for.
+#[test]
+fn a_neutral_body_stays() {
+    let pose = RigidTransform { rotation: Rotation::<2>::from_angle(0.5).unwrap(), translation: [0.52, 0.31] };
+    let shape = Shape::centred_box([0.0; 2], [0.13, 0.07]).unwrap();
+    let body = Rigid { shape, density: 1000.0, pose, velocity: [0.0; 6] };
+    let mut tank = Tank::new([48, 40], 1.0 / 48.0, 0.61, vec![body], AirModel::Void);
+    tank.params.solve.tolerance = 1e-9;
+    for _ in 0..100 {
+        tank.advance(0.01);
+        let velocity = tank.state.bodies[0].velocity;
+        let fastest = velocity.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        assert!(fastest < 1e-6 * 9.81 * tank.state.time, "{velocity:?} after {}", tank.state.time);
+    }
+}
