@@ -136,7 +136,17 @@ fn a_drift_beyond_the_limit_fails_again_when_resumed() {
     assert!(!ended.stdout.contains("at most 0.000 %"), "{}", ended.stdout);
     sandbox.ends(1, &[&strict[..], &["--resume"]].concat());
     for bad in ["0", "-1", "nan", "inf", "little"] {
-        sandbox.ends(2, &["run", "dam.toml", "-o", "other", "--max-drift", bad]);
+        let ended = sandbox.ends(2, &["run", "dam.toml", "-o", "other", "--max-drift", bad]);
+        ended.says(&["give a number greater than zero"]);
+    }
+}
+
+#[test]
+fn negative_counts_are_answered_with_their_range() {
+    let sandbox = Sandbox::new();
+    for (option, key) in [("--frames", "time.frames"), ("--cells", "domain.cells")] {
+        let ended = sandbox.ends(2, &["run", "dam.toml", "-o", "out", option, "-3"]);
+        ended.says(&[key, "must be at least 1"]);
     }
 }
 
