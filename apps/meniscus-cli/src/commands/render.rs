@@ -27,9 +27,11 @@ pub fn draw_folder(folder: &Path, options: &PictureOptions, interrupt: &Interrup
     if options.frame.is_none() {
         let seconds = drawing_seconds(&run, options).map_err(pictures_failure)?;
         if seconds > LONG {
-            let fewer =
-                format!("meniscus render {} --frame N (or --every N)", quoted(&folder.to_string_lossy()));
-            print_line(&format!("drawing will take about {}; {fewer} draws fewer", duration(seconds)));
+            let fewer = format!(
+                "meniscus render {} --frame N draws one of them, --every N some",
+                quoted(&folder.to_string_lossy())
+            );
+            print_line(&format!("drawing all pictures will take about {}; {fewer}", duration(seconds)));
         }
     }
     let drawn = draw(&run, options, &mut |done, all| {
