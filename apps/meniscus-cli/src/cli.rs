@@ -1,6 +1,7 @@
 //! Arguments and exit codes.
 
 use std::io::{IsTerminal, Write};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,7 +18,7 @@ pub enum Failure {
     Failed(miette::Report),
     /// Exit code 2: the input is at fault.
     BadInput(miette::Report),
-    /// Exit code 130: interrupted, with a checkpoint to continue from.
+    /// Exit code 130: interrupted, which has been told.
     Interrupted,
 }
 
@@ -68,11 +69,11 @@ pub struct SceneArgs {
     /// The path of a scene file, or the name of a scene of the gallery.
     pub scene: String,
     /// Cells along the longest side, instead of the scene's.
-    #[arg(long)]
-    pub cells: Option<u32>,
+    #[arg(long, allow_negative_numbers = true)]
+    pub cells: Option<i64>,
     /// Frames, instead of the scene's.
-    #[arg(long)]
-    pub frames: Option<u32>,
+    #[arg(long, allow_negative_numbers = true)]
+    pub frames: Option<i64>,
     /// Change a setting, such as --set particles.transfer=flip; can be given again.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
@@ -106,7 +107,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub overwrite: bool,
     /// Fail if the liquid's volume is off by more than this part of it, such as 0.005.
-    #[arg(long, value_name = "PART", value_parser = positive)]
+    #[arg(long, value_name = "PART", value_parser = positive, allow_negative_numbers = true)]
     pub max_drift: Option<f64>,
     /// Draw the frames when they are done.
     #[arg(long)]
@@ -139,6 +140,9 @@ pub struct RenderArgs {
     /// Draw this frame only.
     #[arg(long)]
     pub frame: Option<u32>,
+    /// Draw every Nth frame only, as an animation too.
+    #[arg(long, value_name = "N", conflicts_with = "frame")]
+    pub every: Option<NonZeroU32>,
     /// The size in pixels, instead of the scene's.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = size)]
     pub size: Option<Size>,

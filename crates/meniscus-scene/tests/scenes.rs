@@ -342,6 +342,7 @@ fn what_is_probably_not_meant_gives_a_warning() {
     for (file, text) in [
         ("thin.toml", include_str!("scenes/thin.toml")),
         ("overlaps.toml", include_str!("scenes/overlaps.toml")),
+        ("cut-out.toml", include_str!("scenes/cut-out.toml")),
         ("unused.toml", include_str!("scenes/unused.toml")),
         ("ripples.toml", include_str!("scenes/ripples.toml")),
     ] {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use meniscus_scene::Scene;
 
-use crate::pictures::{Draw, draw_2d, draw_3d};
+use crate::pictures::{Draw, draw_2d, draw_3d, seconds_per_picture};
 use crate::simulation::{Simulation, SimulationError};
 
 /// What a scene will take, roughly.
@@ -128,7 +128,6 @@ struct FinePilot {
 
 /// Takes a few substeps, and draws a small picture of what they made.
 fn fine_pilot<const D: usize>(scene: &Scene, draw: Draw<D>) -> Result<FinePilot, SimulationError> {
-    const SMALLER: u32 = 4;
     let mut simulation = Simulation::<D>::new(scene);
     simulation.advance_substep()?;
     let started = Instant::now();
@@ -139,14 +138,6 @@ fn fine_pilot<const D: usize>(scene: &Scene, draw: Draw<D>) -> Result<FinePilot,
     let particles = simulation.state().particles.len().max(1) as f64;
 
     let setup = scene.setup::<D>();
-    let mut settings = setup.render;
-    settings.width = (settings.width / SMALLER).max(16);
-    settings.height = (settings.height / SMALLER).max(16);
-    let pixels = |width: u32, height: u32| f64::from(width) * f64::from(height);
-    let share = pixels(setup.render.width, setup.render.height) / pixels(settings.width, settings.height);
-    let frame = simulation.frame();
-    let started = Instant::now();
-    draw(&frame, &setup, &settings, 1.0);
-    let seconds_per_picture = started.elapsed().as_secs_f64() * share;
+    let seconds_per_picture = seconds_per_picture(&simulation.frame(), &setup, &setup.render, draw);
     Ok(FinePilot { seconds_per_particle: seconds / particles, seconds_per_picture })
 }

@@ -29,6 +29,20 @@ pub enum FolderError {
         /// The folder.
         folder: PathBuf,
     },
+    /// It holds no run to continue.
+    #[error("{} holds no run (it has no manifest.json); leave out --resume to start one", folder.display())]
+    NothingToResume {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// It cannot be made, or nothing can be written to it.
+    #[error("cannot write to {}; give another folder with -o DIR", folder.display())]
+    NotWritable {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The manifest makes no sense.
     #[error("{}: {problem}; restore what was edited, or run again with --overwrite", path.display())]
     BadManifest {
@@ -312,7 +326,7 @@ pub(crate) fn begin(
     scene: &Scene,
     overwrite: bool,
 ) -> Result<(Manifest, Option<File>), FolderError> {
-    make_folder(&folder.root)?;
+    make_folder(&folder.root).map_err(|error| refused(folder, error))?;
     let lock = folder.lock()?;
     if folder.root.join("manifest.json").exists() {
         if !overwrite {
@@ -326,9 +340,22 @@ pub(crate) fn begin(
     }
     let manifest = Manifest::new(scene);
     // First, so that a run killed at any later moment can be resumed.
-    folder.write_manifest(&manifest)?;
+    folder.write_manifest(&manifest).map_err(|error| refused(folder, error.into()))?;
     make_parts(folder)?;
     Ok((manifest, lock))
+}
+
+/// An error of a new run, by whether another folder would do.
+fn refused(folder: &Folder, error: FolderError) -> FolderError {
+    use io::ErrorKind::{NotFound, PermissionDenied, ReadOnlyFilesystem};
+    match error {
+        FolderError::Io { source, .. } | FolderError::Write(WriteError::Io { source, .. })
+            if matches!(source.kind(), NotFound | PermissionDenied | ReadOnlyFilesystem) =>
+        {
+            FolderError::NotWritable { folder: folder.root.clone(), source }
+        }
+        error => error,
+    }
 }
 
 /// The folders of a run. Without its checkpoints a run begins anew, so they are the first to go.
@@ -373,7 +400,7 @@ pub(crate) fn open_to_resume(
     scene: &Scene,
 ) -> Result<(Manifest, Option<File>), FolderError> {
     let Some(mut manifest) = read_manifest(&folder.root)? else {
-        return Err(FolderError::NoRun { folder: folder.root.clone() });
+        return Err(FolderError::NothingToResume { folder: folder.root.clone() });
     };
     let lock = folder.lock()?;
     if manifest.hash != hash_of(scene) {

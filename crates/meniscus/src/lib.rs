@@ -61,7 +61,7 @@ pub use meniscus_core as core;
 pub use meniscus_io::Frame;
 pub use meniscus_liquid as liquid;
 pub use meniscus_scene::{Scene, SceneError, gallery, schema};
-pub use pictures::{PictureOptions, Pictures, PicturesError, draw};
+pub use pictures::{PictureOptions, Pictures, PicturesError, draw, drawing_seconds};
 pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};
 pub use simulation::{Checkpoint, MotionFn, Simulation, SimulationError};
 pub use stats::{BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};

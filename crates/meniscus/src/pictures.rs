@@ -1,8 +1,11 @@
 //! Pictures of a run.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use meniscus_io::{CacheError, Frame, WriteError, read_frame, write_atomically};
 use meniscus_render::{
@@ -19,6 +22,8 @@ use crate::simulation::posed_solids;
 pub struct PictureOptions {
     /// The one frame to draw; all of them, and an animation, if none is given.
     pub frame: Option<u32>,
+    /// N, to draw only every Nth frame, from the first.
+    pub every: Option<NonZeroU32>,
     /// Another size than the scene's, in pixels.
     pub size: Option<[u32; 2]>,
 }
@@ -56,9 +61,9 @@ pub enum PicturesError {
 pub struct Pictures {
     /// One a frame.
     pub stills: Vec<PathBuf>,
-    /// Frames that are not there although later ones are, if all were to be drawn.
+    /// Frames that were to be drawn and are not there although later ones are.
     pub missing: Vec<u32>,
-    /// All of them as an animation, if all frames were drawn.
+    /// All of them as an animation, if more than one frame was asked for.
     pub gif: Option<PathBuf>,
     /// Pictures a second of the animation.
     pub fps: f64,
@@ -83,6 +88,67 @@ pub fn draw(
     }
 }
 
+/// How long [`draw`] will take, in s, roughly: from a small picture of the frame in the middle.
+///
+/// # Errors
+/// If the folder holds no run, or the frame cannot be read.
+pub fn drawing_seconds(folder: &Folder, options: &PictureOptions) -> Result<f64, PicturesError> {
+    let (folder, manifest) = Folder::open(folder.root())?;
+    let scene = scene_of(&folder, &manifest)?;
+    match scene.dimension() {
+        2 => drawing_seconds_in(&folder, &scene.setup::<2>(), options, draw_2d),
+        _ => drawing_seconds_in(&folder, &scene.setup::<3>(), options, draw_3d),
+    }
+}
+
+fn drawing_seconds_in<const D: usize>(
+    folder: &Folder,
+    setup: &Setup<D>,
+    options: &PictureOptions,
+    draw: Draw<D>,
+) -> Result<f64, PicturesError> {
+    let (frames, _) = frames_to_draw(folder, options)?;
+    let frame = frame_of(folder, setup, frames[frames.len() / 2])?;
+    Ok(frames.len() as f64 * seconds_per_picture(&frame, setup, &settings_of(setup, options), draw))
+}
+
+/// How long a picture takes, in s, from one of a sixteenth of its pixels.
+pub(crate) fn seconds_per_picture<const D: usize>(
+    frame: &Frame<D>,
+    setup: &Setup<D>,
+    settings: &RenderSettings,
+    draw: Draw<D>,
+) -> f64 {
+    const SMALLER: u32 = 4;
+    let pixels = |settings: &RenderSettings| f64::from(settings.width) * f64::from(settings.height);
+    let mut small = *settings;
+    small.width = (settings.width / SMALLER).max(16);
+    small.height = (settings.height / SMALLER).max(16);
+    let started = Instant::now();
+    draw(frame, setup, &small, 1.0);
+    started.elapsed().as_secs_f64() * pixels(settings) / pixels(&small)
+}
+
+fn settings_of<const D: usize>(setup: &Setup<D>, options: &PictureOptions) -> RenderSettings {
+    let mut settings = setup.render;
+    if let Some([width, height]) = options.size {
+        (settings.width, settings.height) = (width, height);
+    }
+    settings
+}
+
+/// The frames to draw, of which there is one at least, and those that should be among them and are not there.
+fn frames_to_draw(folder: &Folder, options: &PictureOptions) -> Result<(Vec<u32>, Vec<u32>), PicturesError> {
+    let there = chosen_frames(folder, options.frame)?;
+    if options.frame.is_some() {
+        return Ok((there, Vec::new()));
+    }
+    // Counted from one that is there, so that there is one to draw.
+    let (first, step) = options.every.map_or((0, 1), |every| (there[0], every.get() as usize));
+    let wanted = (first..=there[there.len() - 1]).step_by(step);
+    Ok(wanted.partition(|frame| there.binary_search(frame).is_ok()))
+}
+
 fn draw_in<const D: usize>(
     folder: &Folder,
     setup: &Setup<D>,
@@ -90,13 +156,11 @@ fn draw_in<const D: usize>(
     progress: &mut dyn FnMut(usize, usize),
     draw: Draw<D>,
 ) -> Result<Pictures, PicturesError> {
-    let frames = chosen_frames(folder, options.frame)?;
-    let mut settings = setup.render;
-    if let Some([width, height]) = options.size {
-        (settings.width, settings.height) = (width, height);
-    }
-    let fastest = fastest_speed(folder);
-    let fps = playback(setup.time.fps);
+    let (frames, missing) = frames_to_draw(folder, options)?;
+    let settings = settings_of(setup, options);
+    let fastest = fast_speed(folder);
+    let frames_a_second = setup.time.fps / options.every.map_or(1.0, |every| f64::from(every.get()));
+    let fps = playback(frames_a_second);
     let mut gif = match options.frame {
         Some(_) => None,
         None => Some(GifWriter::new(Vec::new(), [settings.width as usize, settings.height as usize], fps)?),
@@ -123,11 +187,7 @@ fn draw_in<const D: usize>(
         }
         None => None,
     };
-    let missing = match options.frame {
-        Some(_) => Vec::new(),
-        None => (0..frames[frames.len() - 1]).filter(|n| frames.binary_search(n).is_err()).collect(),
-    };
-    Ok(Pictures { stills, missing, gif, fps, speed: fps / setup.time.fps })
+    Ok(Pictures { stills, missing, gif, fps, speed: fps / frames_a_second })
 }
 
 /// Pictures a second of an animation: as many as the scene has frames a second, or, where that is more than
@@ -167,17 +227,31 @@ pub(crate) fn chosen_frames(folder: &Folder, one: Option<u32>) -> Result<Vec<u32
     }
 }
 
-/// The greatest speed of the run, for the scale of the colours: the same for all pictures.
-fn fastest_speed(folder: &Folder) -> f64 {
+/// The speed at the end of the scale of the colours, the same for all pictures: 99 in 100 frames have nothing
+/// faster. A drop that is shot away for a moment would leave one colour to all else.
+fn fast_speed(folder: &Folder) -> f64 {
     let Ok(file) = fs::File::open(folder.stats()) else { return 1.0 };
     let lines = BufReader::new(file).lines().map_while(Result::ok);
-    let speeds = lines
-        .filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok()?.get("max_speed")?.as_f64());
-    let fastest = speeds.fold(0.0, f64::max);
-    if fastest > 0.0 { fastest } else { 1.0 }
+    let of_line = |line: String| {
+        let line = serde_json::from_str::<serde_json::Value>(&line).ok()?;
+        Some((line.get("frame")?.as_u64()?, line.get("max_speed")?.as_f64()?))
+    };
+    // Of each frame the last counts, its end, which is what is drawn.
+    let of_frames: BTreeMap<u64, f64> = lines.filter_map(of_line).collect();
+    fast_of(of_frames.into_values().collect())
 }
 
-/// Draws a frame; the last argument is the greatest speed of the run.
+/// The least speed that 99 in 100 do not exceed; 1 if all are zero.
+fn fast_of(mut speeds: Vec<f64>) -> f64 {
+    speeds.sort_unstable_by(f64::total_cmp);
+    let slower = (speeds.len() * 99).div_ceil(100);
+    let fast = speeds[..slower].last().copied().unwrap_or(0.0);
+    // Where nothing moves but in a few frames, these count.
+    let fast = if fast > 0.0 { fast } else { speeds.last().copied().unwrap_or(0.0) };
+    if fast > 0.0 { fast } else { 1.0 }
+}
+
+/// Draws a frame; the last argument is the speed at the end of the scale of the colours.
 pub(crate) type Draw<const D: usize> = fn(&Frame<D>, &Setup<D>, &RenderSettings, f64) -> Picture;
 
 pub(crate) fn draw_2d(
@@ -242,5 +316,20 @@ fn view<'a, const D: usize>(
         solids,
         air: frame.air.as_ref().map(|air| &air.bubble_of),
         open: setup.open,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_shot_of_a_hundred_does_not_set_the_scale() {
+        let calm = |frames: u32| (1..=frames).map(|k| f64::from(k) / f64::from(frames)).collect::<Vec<_>>();
+        assert_eq!(fast_of([calm(99), vec![20.0]].concat()), 1.0);
+        assert_eq!(fast_of([calm(198), vec![20.0, 30.0]].concat()), 1.0);
+        assert_eq!(fast_of(calm(10)), 1.0);
+        assert_eq!(fast_of([vec![0.0; 300], vec![2.0]].concat()), 2.0);
+        assert_eq!((fast_of(vec![0.0; 5]), fast_of(Vec::new())), (1.0, 1.0));
     }
 }

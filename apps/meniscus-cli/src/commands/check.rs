@@ -2,7 +2,7 @@
 
 use meniscus::estimate;
 
-use super::{count, open_scene, simulation_failure};
+use super::{count, duration, open_scene, simulation_failure};
 use crate::cli::{CheckArgs, Failure, print_line, use_threads};
 
 /// Validates a scene, and says what it will take.
@@ -37,13 +37,5 @@ fn bytes(bytes: f64) -> String {
     match bytes {
         b if b >= 1e9 => format!("{:.1} GB", b / 1e9),
         b => format!("{:.0} MB", (b / 1e6).max(1.0)),
-    }
-}
-
-fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
-        s if s >= 90.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.0} s", s.max(1.0)),
     }
 }

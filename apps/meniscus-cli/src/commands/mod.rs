@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod export;
+mod interrupt;
 pub mod render;
 pub mod run;
 pub mod scenes;
@@ -25,6 +26,25 @@ fn open_scene(args: &SceneArgs) -> Result<Scene, Failure> {
 /// A number of things, in words.
 fn count(n: usize, thing: &str) -> String {
     if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+}
+
+/// A time, in words.
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
+        s if s >= 90.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.0} s", s.max(1.0)),
+    }
+}
+
+/// A word of a command line, in quotes where a shell would not take it as it is.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 /// A bar that fills as files are done; nothing is shown when the output is not a terminal.

@@ -3,21 +3,38 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use meniscus::{Folder, PictureOptions, Pictures, draw};
+use meniscus::{Folder, PictureOptions, Pictures, draw, drawing_seconds};
 
-use super::{pictures_failure, progress_bar};
+use super::interrupt::Interrupt;
+use super::{duration, pictures_failure, progress_bar, quoted};
 use crate::cli::{Failure, RenderArgs, print_line, use_threads};
 
 /// Draws the frames of a run.
 pub fn render(args: &RenderArgs) -> Result<(), Failure> {
     use_threads(args.threads)?;
-    draw_folder(&args.folder, &PictureOptions { frame: args.frame, size: args.size.map(|s| s.0) })
+    let options = PictureOptions { frame: args.frame, every: args.every, size: args.size.map(|s| s.0) };
+    draw_folder(&args.folder, &options, &Interrupt::listen()?)
 }
 
+/// Drawing that takes longer than this, in s, is told of first.
+const LONG: f64 = 600.0;
+
 /// Draws the frames in a folder and says where the pictures are.
-pub fn draw_folder(folder: &Path, options: &PictureOptions) -> Result<(), Failure> {
+pub fn draw_folder(folder: &Path, options: &PictureOptions, interrupt: &Interrupt) -> Result<(), Failure> {
     let bar = progress_bar("drawing");
-    let drawn = draw(&Folder::new(folder, ""), options, &mut |done, all| {
+    interrupt.now_drawing(&bar);
+    let run = Folder::new(folder, "");
+    if options.frame.is_none() {
+        let seconds = drawing_seconds(&run, options).map_err(pictures_failure)?;
+        if seconds > LONG {
+            let fewer = format!(
+                "meniscus render {} --frame N draws one of them, --every N some",
+                quoted(&folder.to_string_lossy())
+            );
+            print_line(&format!("drawing all pictures will take about {}; {fewer}", duration(seconds)));
+        }
+    }
+    let drawn = draw(&run, options, &mut |done, all| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     });
@@ -39,6 +56,8 @@ pub fn draw_folder(folder: &Path, options: &PictureOptions) -> Result<(), Failur
         ));
         // ffmpeg would end the movie there.
         print_line("no MP4 without them");
+    } else if options.every.is_some() {
+        print_line("no MP4: it takes all frames");
     } else if let Some(path) = movie(&pictures, gif) {
         print_line(&format!("movie: {}", path.display()));
     } else {

@@ -1,15 +1,14 @@
 //! `meniscus run`.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use meniscus::{Event, Outcome, PictureOptions, RunOptions, Scene, Stats, Summary};
 
-use super::{count, open_scene, render, run_failure};
+use super::interrupt::Interrupt;
+use super::{count, open_scene, quoted, render, run_failure};
 use crate::cli::{Failure, RunArgs, print_line, use_threads};
 
 /// Simulates a scene into a folder.
@@ -24,35 +23,53 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         max_drift: args.max_drift,
     };
 
-    let (running, stop) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicBool::new(false)));
-    let (is_running, asked) = (running.clone(), stop.clone());
-    let handler = move || {
-        asked.store(true, Ordering::Relaxed);
-        // Nothing else waits for the answer: pictures can be drawn again.
-        if !is_running.load(Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    };
-    ctrlc::set_handler(handler).map_err(Failure::failed)?;
+    let interrupt = Interrupt::listen()?;
     let mut line = ProgressLine::new(scene.content().time.frames);
     let outcome = meniscus::run(&scene, &options, &mut |event| {
         line.show(&event);
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     line.end();
     match outcome {
-        Ok(Outcome::Done(summary)) => report(&summary, &scene, &folder),
-        Ok(Outcome::Interrupted { frames_done }) => {
-            print_line(&format!(
-                "interrupted after {}; a checkpoint is written, continue with --resume",
-                count(frames_done as usize, "frame")
-            ));
-            return Err(Failure::Interrupted);
+        Ok(Outcome::Done(summary)) => {
+            report(&summary, &scene, &folder);
+            if args.render {
+                return render::draw_folder(&folder, &PictureOptions::default(), &interrupt);
+            }
+            if std::io::stdout().is_terminal() {
+                let (folder, frame) = (quoted(&folder.to_string_lossy()), summary.frames / 2);
+                print_line(&format!("see it: meniscus render {folder} --frame {frame}"));
+            }
+            Ok(())
         }
-        Err(error) => return Err(run_failure(error)),
+        Ok(Outcome::Interrupted { frames_done }) => {
+            let frames = count(frames_done as usize, "frame");
+            print_line(&format!("interrupted after {frames}; a checkpoint is written"));
+            print_line(&format!("continue with: {}", command_to_resume(args)));
+            Err(Failure::Interrupted)
+        }
+        Err(error) => Err(run_failure(error)),
     }
-    running.store(false, Ordering::Relaxed);
-    if args.render { render::draw_folder(&folder, &PictureOptions::default()) } else { Ok(()) }
+}
+
+/// The command that continues the run of these arguments.
+fn command_to_resume(args: &RunArgs) -> String {
+    let RunArgs { scene, output, max_drift, render, resume: _, overwrite: _ } = args;
+    let mut words = vec!["meniscus".to_string(), "run".into(), quoted(&scene.scene)];
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            words.extend([name.to_string(), quoted(&value)]);
+        }
+    };
+    option("-o", output.as_ref().map(|folder| folder.to_string_lossy().into_owned()));
+    option("--cells", scene.cells.map(|cells| cells.to_string()));
+    option("--frames", scene.frames.map(|frames| frames.to_string()));
+    scene.set.iter().for_each(|change| option("--set", Some(change.clone())));
+    option("--threads", scene.threads.map(|threads| threads.to_string()));
+    option("--max-drift", max_drift.map(|part| part.to_string()));
+    words.extend(render.then(|| "--render".to_string()));
+    words.push("--resume".into());
+    words.join(" ")
 }
 
 /// A drift of the volume beyond which a run is of no use.

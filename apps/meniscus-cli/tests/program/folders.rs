@@ -84,13 +84,18 @@ fn folders_that_are_no_run_are_refused_by_name() {
             folder,
             "holds no run",
             "manifest.json",
+            "leave out --resume",
         ]);
         sandbox.ends(2, &["render", folder]).says(&[folder, "holds no run"]);
         sandbox.ends(2, &["export", folder, "--format", "obj"]).says(&[folder, "holds no run"]);
         assert!(!sandbox.path(folder).join("frames").exists());
     }
-    let ended = sandbox.ends(1, &["run", "dam.toml", "-o", "/proc/no/such/place"]);
-    ended.says(&["/proc/no/such/place"]);
+    // A folder that cannot be made, and one that nothing can be written to.
+    for folder in ["/proc/no/such/place", "/proc/self"] {
+        sandbox
+            .ends(2, &["run", "dam.toml", "-o", folder])
+            .says(&[folder, "give another folder with -o DIR"]);
+    }
 }
 
 #[test]

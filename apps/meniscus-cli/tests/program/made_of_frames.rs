@@ -56,6 +56,11 @@ fn pictures_in_two_and_three_dimensions() {
         assert!(gif.starts_with(b"GIF89a") && gif.ends_with(b";"));
         assert_eq!(gif[6..10], [120, 0, 90, 0]);
     }
+    fs::remove_dir_all(sandbox.path("dam/pictures")).expect("pictures");
+    sandbox.ends(0, &["render", "dam", "--every", "2", "--size", "97x65"]);
+    assert_eq!(sandbox.names("dam/pictures"), ["dam.0000.png", "dam.0002.png", "dam.gif"]);
+    sandbox.ends(2, &["render", "dam", "--every", "0"]);
+    sandbox.ends(2, &["render", "dam", "--every", "2", "--frame", "1"]);
     sandbox.ends(2, &["render", "dam", "--frame", "3"]).says(&["no frame 3", "0 to 2"]);
     for size in ["100", "0x0", "15x100", "100x9000", "ax b", "-1x20"] {
         sandbox.ends(2, &["render", "dam", "--size", size]);

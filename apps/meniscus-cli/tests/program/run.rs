@@ -136,7 +136,17 @@ fn a_drift_beyond_the_limit_fails_again_when_resumed() {
     assert!(!ended.stdout.contains("at most 0.000 %"), "{}", ended.stdout);
     sandbox.ends(1, &[&strict[..], &["--resume"]].concat());
     for bad in ["0", "-1", "nan", "inf", "little"] {
-        sandbox.ends(2, &["run", "dam.toml", "-o", "other", "--max-drift", bad]);
+        let ended = sandbox.ends(2, &["run", "dam.toml", "-o", "other", "--max-drift", bad]);
+        ended.says(&["give a number greater than zero"]);
+    }
+}
+
+#[test]
+fn negative_counts_are_answered_with_their_range() {
+    let sandbox = Sandbox::new();
+    for (option, key) in [("--frames", "time.frames"), ("--cells", "domain.cells")] {
+        let ended = sandbox.ends(2, &["run", "dam.toml", "-o", "out", option, "-3"]);
+        ended.says(&[key, "must be at least 1"]);
     }
 }
 
@@ -202,4 +212,27 @@ fn what_cannot_give_way_is_told() {
         .replace("from = [-0.1, 0.9], to = [1.1, 1.3]", "from = [0.3, 0.7], to = [0.7, 0.9]");
     sandbox.write("box.toml", &within);
     assert_eq!(sandbox.ends(0, &["run", "box.toml", "-o", "within"]).stderr, "");
+}
+
+/// The keys of an object, with the name of the object before them where it has one.
+fn keys<'a>(object: &'a Value, of: &'a str) -> impl Iterator<Item = String> + 'a {
+    object.as_object().expect("an object").keys().map(move |key| format!("`{of}{key}`"))
+}
+
+#[test]
+fn every_field_of_the_results_is_documented() {
+    let text = include_str!("../../../../docs/results.md");
+    let sandbox = Sandbox::new();
+    sandbox.ends(0, &["run", "water-cooler-2d", "--cells", "32", "--frames", "12", "-o", "out"]);
+    let stats = stats(&sandbox.path("out"));
+    let line = stats.last().expect("a line");
+    let events = std::fs::read_to_string(sandbox.path("out/events.jsonl")).expect("a log");
+    let event: Value = serde_json::from_str(events.lines().next().expect("an event")).expect("JSON");
+    let manifest = manifest(&sandbox.path("out"));
+    let all = keys(&manifest, "").chain(keys(&event, "")).chain(keys(&line["bubbles"][0], ""));
+    let all = all.chain(keys(&line["solve"], "solve.")).chain(keys(&line["cells"], "cells."));
+    // Of `solve` and `cells` the parts are documented.
+    let of_line = keys(line, "").filter(|key| !["`solve`", "`cells`"].contains(&key.as_str()));
+    let missing: Vec<String> = all.chain(of_line).filter(|key| !text.contains(key)).collect();
+    assert!(missing.is_empty(), "docs/results.md says nothing of {missing:?}");
 }

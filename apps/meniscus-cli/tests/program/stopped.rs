@@ -113,7 +113,12 @@ fn interrupted_within_a_frame_a_run_leaves_a_checkpoint_and_ends_the_same() {
         let output = child.wait_with_output().expect("a child");
         assert_eq!(output.status.code(), Some(130), "{signal}");
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.contains("interrupted after") && said.contains("--resume"), "{said}");
+        assert!(said.contains("interrupted after"), "{said}");
+        let (_, command) = said.trim_end().split_once("continue with: meniscus ").expect("a command");
+        assert_eq!(
+            command,
+            "run dam.toml -o war --frames 20 --set time.fps=2 --set output.checkpoint_every=100 --resume"
+        );
         let checkpoints = sandbox.names("war/checkpoints");
         within_a_frame += usize::from(checkpoints.iter().any(|name| !name.ends_with("-0000.checkpoint")));
         resume = &["--resume"];
@@ -136,6 +141,19 @@ fn interrupted_while_it_draws_a_run_ends_at_once() {
     send("-INT", &child);
     let output = child.wait_with_output().expect("a child");
     assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("interrupted after") && said.contains(" picture"), "{said}");
     assert!(!sandbox.path("out/pictures/dam.gif").exists());
     assert_eq!(sandbox.names("out/frames").len(), 41);
+
+    // Drawing alone, once the second picture is there.
+    let child =
+        sandbox.meniscus(&["render", "out"]).stdout(Stdio::piped()).spawn().expect("the binary starts");
+    let drawn = || sandbox.names("out/pictures").iter().filter(|name| name.ends_with(".png")).count();
+    let before = drawn();
+    wait_for(|| drawn() > before + 1);
+    send("-INT", &child);
+    let output = child.wait_with_output().expect("a child");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!((output.status.code(), said.starts_with("interrupted after ")), (Some(130), true), "{said}");
 }

@@ -86,6 +86,10 @@ impl<const D: usize> Builder<'_, D> {
             others.iter().map(|(node, p)| (node, value(p))).filter(|(_, other)| *other != wanted)
         {
             same = false;
+            // A key that was wrong has been reported and is gone: what is left without it says nothing.
+            if self.pruned && (first.get(key).is_none() || node.get(key).is_none()) {
+                continue;
+            }
             let name = key.replace('_', " ");
             self.problems.error(
                 &said(node, key).place,

@@ -5,9 +5,9 @@ use meniscus_core::shape::{Bounds, Shape};
 use super::Builder;
 use super::material::said;
 use super::search::{Meeting, below};
-use crate::content::{self, Content, Walls};
+use crate::content::{self, AirModel, Content, Walls};
 use crate::document::Node;
-use crate::setup::Setup;
+use crate::setup::{Setup, SolidSetup};
 
 /// Parts of a cell that shapes may overlap by without a warning.
 const SLACK: f64 = 0.05;
@@ -16,17 +16,31 @@ const SLACK: f64 = 0.05;
 /// best drawn about a cell into it.
 const SLACK_IN_SOLIDS: f64 = 0.55;
 
+/// How thick a shape should be at least, and what happens otherwise.
+struct Least {
+    cells: f64,
+    name: &'static str,
+    consequence: &'static str,
+}
+
+const SOLID: Least = Least { cells: 1.0, name: "a cell", consequence: "liquid may leak through it" };
+const LIQUID: Least = Least { cells: 1.0, name: "a cell", consequence: "it may get no particles" };
+const SOURCE: Least = Least { cells: 1.0, name: "a cell", consequence: "it may pour nothing" };
+const BUBBLE: Least = Least { cells: 2.0, name: "two cells", consequence: "the bubble may soon vanish" };
+
 impl<const D: usize> Builder<'_, D> {
     pub(super) fn warn(&mut self, setup: &Setup<D>, content: &Content, root: &Node) {
         let (liquid, solid) = (root.at("liquid"), root.at("solid"));
         for (index, part) in content.solid.iter().enumerate() {
-            self.thin(solid.entry(index).at("shape"), &part.shape, "liquid may leak through it");
+            self.thin(solid.entry(index).at("shape"), &part.shape, &SOLID);
         }
         for (index, part) in content.liquid.iter().enumerate() {
-            self.thin(liquid.entry(index).at("shape"), &part.shape, "it may get no particles");
+            let node = liquid.entry(index).at("shape");
+            self.thin(node, &part.shape, &LIQUID);
+            self.cut_out(setup, node, &part.shape);
         }
         for (index, part) in content.source.iter().enumerate() {
-            self.thin(root.at("source").entry(index).at("shape"), &part.shape, "it may pour nothing");
+            self.thin(root.at("source").entry(index).at("shape"), &part.shape, &SOURCE);
         }
         self.liquids_beyond_the_domain(setup, liquid);
         self.overlapping_liquids(setup, liquid);
@@ -91,20 +105,53 @@ impl<const D: usize> Builder<'_, D> {
         }
     }
 
+    /// What is cut out of a liquid where there is none, and bubbles that are too small to live.
+    fn cut_out(&mut self, setup: &Setup<D>, node: &Node, shape: &content::Shape) {
+        let content::Shape::Difference(parts) = shape else { return };
+        let (list, dx) = (node.at("difference"), self.grid.dx);
+        let Some(liquid) = parts.first().and_then(|part| self.shape(list.entry(0), part)) else { return };
+        for (index, part) in parts.iter().enumerate().skip(1) {
+            let node = list.entry(index);
+            let Some(cut) = self.shape(node, part) else { continue };
+            let common = liquid.bounds().intersection(cut.bounds()).intersection(self.domain);
+            let value = |p| liquid.signed_distance(p).max(cut.signed_distance(p));
+            if below(common, 0.0, dx, &mut self.budget, value) == Meeting::Nowhere {
+                let help = "move it into the first shape of the list, or remove it";
+                self.problems.warning(
+                    &node.place,
+                    "nothing is cut out: the shape does not meet the liquid",
+                    "no liquid here",
+                    help,
+                );
+                continue;
+            }
+            // What a solid fills is no bubble.
+            if setup.air == AirModel::Bubbles && !self.meets_a_solid(setup, &cut) {
+                self.thin(node, part, &BUBBLE);
+            }
+        }
+    }
+
+    fn meets_a_solid(&mut self, setup: &Setup<D>, shape: &Shape<D>) -> bool {
+        setup
+            .solids
+            .iter()
+            .any(|solid| solid_at_the_start(solid).is_none_or(|solid| self.meet(shape, &solid, SLACK)))
+    }
+
     /// Shapes that fall between the cells.
-    fn thin(&mut self, node: &Node, shape: &content::Shape, consequence: &str) {
+    fn thin(&mut self, node: &Node, shape: &content::Shape, least: &Least) {
         use content::Shape as S;
-        let dx = self.grid.dx;
         match shape {
             S::Box(b) => {
                 let extents = b.from.iter().zip(&b.to).map(|(from, to)| to - from);
-                self.thinner(node.at("box"), "box", extents.fold(f64::INFINITY, f64::min), consequence);
+                self.thinner(node.at("box"), "box", extents.fold(f64::INFINITY, f64::min), least);
             }
             S::Sphere(s) => {
-                self.thinner(node.at("sphere").at("radius"), "sphere", 2.0 * s.radius, consequence);
+                self.thinner(node.at("sphere").at("radius"), "sphere", 2.0 * s.radius, least);
             }
             S::Capsule(c) => {
-                self.thinner(node.at("capsule").at("radius"), "capsule", 2.0 * c.radius, consequence);
+                self.thinner(node.at("capsule").at("radius"), "capsule", 2.0 * c.radius, least);
             }
             S::Cylinder(c) => {
                 let node = node.at("cylinder");
@@ -114,37 +161,37 @@ impl<const D: usize> Builder<'_, D> {
                 } else {
                     (node.at("radius"), 2.0 * c.radius)
                 };
-                self.thinner(place, "cylinder", size, consequence);
+                self.thinner(place, "cylinder", size, least);
             }
             S::Shell(s) => {
                 let node = node.at("shell");
-                self.thinner(node.at("thickness"), "shell", s.thickness, consequence);
-                if s.thickness >= dx {
-                    self.thin(node.at("shape"), &s.shape, consequence);
+                self.thinner(node.at("thickness"), "shell", s.thickness, least);
+                if s.thickness >= least.cells * self.grid.dx {
+                    self.thin(node.at("shape"), &s.shape, least);
                 }
             }
-            S::Transform(t) => self.thin(node.at("transform").at("shape"), &t.shape, consequence),
+            S::Transform(t) => self.thin(node.at("transform").at("shape"), &t.shape, least),
             S::Union(shapes) => {
                 for (index, shape) in shapes.iter().enumerate() {
-                    self.thin(node.at("union").entry(index), shape, consequence);
+                    self.thin(node.at("union").entry(index), shape, least);
                 }
             }
             S::Difference(shapes) => {
                 if let Some(first) = shapes.first() {
-                    self.thin(node.at("difference").entry(0), first, consequence);
+                    self.thin(node.at("difference").entry(0), first, least);
                 }
             }
             S::HalfSpace(_) | S::Mesh(_) | S::Intersection(_) | S::Complement(_) => {}
         }
     }
 
-    fn thinner(&mut self, node: &Node, kind: &str, size: f64, consequence: &str) {
+    fn thinner(&mut self, node: &Node, kind: &str, size: f64, least: &Least) {
         let dx = self.grid.dx;
         // Rounding must not turn a thickness of one cell into less.
-        if size < dx * (1.0 - 1e-9) {
+        if size < least.cells * dx * (1.0 - 1e-9) {
             self.problems.warning(
                 &node.place,
-                format!("the {kind} is thinner than a cell: {consequence}"),
+                format!("the {kind} is thinner than {}: {}", least.name, least.consequence),
                 format!("{size:.4} m thick, cells are {dx:.4} m"),
                 "make it thicker, or raise domain.cells",
             );
@@ -187,13 +234,7 @@ impl<const D: usize> Builder<'_, D> {
                 continue;
             }
             for solid in &setup.solids {
-                let shape = match &solid.motion {
-                    None => solid.shape.clone(),
-                    Some(motion) => match solid.shape.clone().transformed(motion.pose(0.0)) {
-                        Ok(shape) => shape,
-                        Err(_) => continue,
-                    },
-                };
+                let Some(shape) = solid_at_the_start(solid) else { continue };
                 if self.meet(&liquid.shape, &shape, SLACK_IN_SOLIDS) {
                     let message = format!("the liquid overlaps the solid \"{}\"", solid.name);
                     let help = "the solid counts where both are; if that is meant, cut it out to say so, with \
@@ -238,4 +279,12 @@ impl<const D: usize> Builder<'_, D> {
 
 fn is_bounded<const D: usize>(bounds: &Bounds<D>) -> bool {
     bounds.lower.iter().chain(&bounds.upper).all(|x| x.is_finite())
+}
+
+/// A solid where its motion begins.
+fn solid_at_the_start<const D: usize>(solid: &SolidSetup<D>) -> Option<Shape<D>> {
+    match &solid.motion {
+        None => Some(solid.shape.clone()),
+        Some(motion) => solid.shape.clone().transformed(motion.pose(0.0)).ok(),
+    }
 }

@@ -113,8 +113,7 @@ impl Side {
 }
 
 /// Liquid that is there at the start. Solids cut it, and where two liquids overlap the first one counts. All liquids and
-/// sources must have the same density and the same surface tension; their viscosities may differ. 2D scenes are one metre
-/// deep.
+/// sources must have the same density, the same viscosity and the same surface tension. 2D scenes are one metre deep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Liquid {
