@@ -19,9 +19,7 @@ use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{Params, Rigid, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
-use crate::projection::{
-    self, Liquid, ProjectionError, ProjectionInfo, RigidBody, SolidVelocity, project,
-};
+use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, RigidBody, SolidVelocity, project};
 use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::spray::Spray;
@@ -229,7 +227,7 @@ pub fn step<const D: usize>(
     state.time += dt;
     state.substep += 1;
     Ok(StepInfo {
-        liquid_cells: projected.unknowns,
+        liquid_cells: projected.unknowns - projected.bubble_pressure.len(),
         solid_cells: workspace.boundary.solid_cells(params, &surroundings.solids),
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,

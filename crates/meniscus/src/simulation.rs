@@ -292,7 +292,7 @@ impl<const D: usize> Simulation<D> {
             bodies: Vec::new(),
             probes: self.setup.probes.iter().map(|p| (p.name.clone(), self.measure(&p.kind))).collect(),
             solve: SolveStats {
-                unknowns: info.liquid_cells,
+                unknowns: info.liquid_cells + info.constrained_bubbles,
                 bubbles: info.constrained_bubbles,
                 regions: 0,
                 iterations: info.solve.iterations,
@@ -465,7 +465,10 @@ fn event_line(event: &meniscus_liquid::BubbleEvent, time: f64, [frame, substep]:
 fn step_warnings<const D: usize>(setup: &Setup<D>, info: &StepInfo) -> Vec<String> {
     let mut warnings = Vec::new();
     if info.collide.lost > 0 {
-        warnings.push(format!("{} particles were lost inside solids and removed", info.collide.lost));
+        let (particles, were) =
+            if info.collide.lost == 1 { ("particle", "was") } else { ("particles", "were") };
+        let lost = info.collide.lost;
+        warnings.push(format!("{lost} {particles} {were} lost inside solids and removed"));
     }
     for squeeze in &info.squeezes {
         let names: Vec<String> =

@@ -88,7 +88,7 @@ pub struct BubbleStats {
     pub volume: f64,
     /// The volume that it should have; 0 for a void among the particles, which is made to vanish.
     pub rest_volume: f64,
-    /// In Pa, above that of the open air.
+    /// In Pa, above that of the open air; in a closed room, above that of the air with the largest surface.
     pub pressure: f64,
     /// The centre of its volume.
     pub centroid: Vec<f64>,

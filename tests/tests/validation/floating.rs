@@ -2,9 +2,7 @@
 
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
-use meniscus_liquid::{
-    AirModel, Body, Params, Rigid, State, Surroundings, Workspace, max_time_step, step,
-};
+use meniscus_liquid::{AirModel, Body, Params, Rigid, State, Surroundings, Workspace, max_time_step, step};
 
 /// A tank of water, one metre wide, with bodies in it.
 struct Tank<const D: usize> {
@@ -78,7 +76,8 @@ fn a_floating_box_draws_its_density_ratio() {
 /// A body as dense as the liquid stays where it is, as well as the pressure is solved for.
 #[test]
 fn a_neutral_body_stays() {
-    let pose = RigidTransform { rotation: Rotation::<2>::from_angle(0.5).unwrap(), translation: [0.52, 0.31] };
+    let pose =
+        RigidTransform { rotation: Rotation::<2>::from_angle(0.5).unwrap(), translation: [0.52, 0.31] };
     let shape = Shape::centred_box([0.0; 2], [0.13, 0.07]).unwrap();
     let body = Rigid { shape, density: 1000.0, pose, velocity: [0.0; 6] };
     let mut tank = Tank::new([48, 40], 1.0 / 48.0, 0.61, vec![body], AirModel::Void);

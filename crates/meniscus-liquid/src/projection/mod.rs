@@ -174,7 +174,7 @@ impl ProjectionParams {
 /// How a projection went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProjectionInfo<const D: usize> {
-    /// Liquid cells with an open face.
+    /// Liquid cells with an open face, and bubbles.
     pub unknowns: usize,
     /// The energies.
     pub kinetic_energy: KineticEnergy,
