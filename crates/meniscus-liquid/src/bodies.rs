@@ -7,6 +7,7 @@ use meniscus_core::vector::{add_scaled, norm};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::boundary::CLOSED;
 use crate::params::{Rigid, Solid};
 use crate::rigid::{Twist, rotation_vector};
 use crate::sweep::outwards;
@@ -80,7 +81,7 @@ fn closed_part<const D: usize>(grid: &Grid<D>, body: &Solid<D>, axis: usize, cel
         grid_face_open_fraction(grid, axis, cell, |node| body.distance(grid.node(node)))
     };
     // As it will be stored: what the mass is made of is then what the flow sees.
-    f64::from((1.0 - open) as f32)
+    if open < f64::from(CLOSED) { 1.0 } else { f64::from((1.0 - open) as f32) }
 }
 
 /// Whether a body goes on for two cells behind its surface, where that is nearest to a point.

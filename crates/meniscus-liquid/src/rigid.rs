@@ -3,7 +3,8 @@
 /// The rigid motions, and the faces of a cell, in three dimensions; in two a part of this is not used.
 pub const SIZE: usize = 6;
 
-/// A rigid velocity by its [`motions`]: that of the centre, then the rotations in the [`PAIRS`] of axes, in radians a second.
+/// A rigid velocity: that of the centre, in m/s, then the rotations in each pair of axes, x to y, x to z and y to z, in radians a
+/// second. In 2D there is one, and the rest is 0.
 pub type Twist = [f64; SIZE];
 
 /// A matrix on rigid velocities, or on the faces of a cell.

@@ -13,8 +13,8 @@ use crate::bodies::closed_faces;
 use crate::params::{Params, Solid, Source, Surroundings};
 use crate::projection::{ClosedFace, RigidBody};
 use crate::rigid::Matrix;
-pub use sight::{BoundaryCache, OpenCells};
-use sight::{CLOSED, SIGHT, Sight, at_nodes, fill_open, find_sights};
+pub use sight::{BoundaryCache, CLOSED, OpenCells};
+use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;

@@ -334,7 +334,7 @@ pub(super) fn node_index<const D: usize>(node: [usize; D]) -> usize {
 
 /// A face that is open by less is closed: it is a wall that lies in a grid plane, up to rounding, or a gap
 /// through which nothing worth a stencil coefficient flows.
-pub(super) const CLOSED: f32 = 1e-3;
+pub const CLOSED: f32 = 1e-3;
 
 pub(super) fn fill_open<const D: usize>(
     params: &Params<D>,
