@@ -332,7 +332,7 @@ fn it_does_not_matter_whose_constraint_is_left_out() {
     same(&flow(&balls[2..], None), &flow(&balls[2..], Some(0)));
 }
 
-/// 648 bubbles of different sizes under a free surface at 128³, in a flow of noise, from a guess of nothing, to 1e-5: 10
+/// 648 bubbles of different sizes under a free surface at 128³, in a flow of noise, from a guess of nothing, to 1e-5: 11
 /// iterations.
 #[test]
 fn hundreds_of_bubbles_take_few_iterations() {
