@@ -9,11 +9,13 @@ use serde::Serialize;
 use crate::simulation::{Simulation, SimulationError};
 use crate::stats::Stats;
 
-/// Substeps of a scene, and the pressure system at their end, solved in two ways.
+/// Substeps of a scene and of another, and the pressure system at the end of the first, solved in two ways.
 #[derive(Clone, Debug)]
 pub struct Benchmark {
     /// What the substeps measured.
     pub substeps: Vec<Stats>,
+    /// What those of the other scene measured.
+    pub others: Vec<Stats>,
     /// The solve with the multigrid preconditioner.
     pub multigrid: TimedSolve,
     /// The same with the diagonal as the preconditioner; none if that does not converge, as with liquid that has no
@@ -28,17 +30,6 @@ pub struct TimedSolve {
     pub iterations: usize,
     /// Seconds, with the preconditioner's set-up; the fastest of three.
     pub seconds: f64,
-}
-
-/// All substeps of a scene.
-///
-/// # Errors
-/// If a substep fails.
-pub fn all_substeps(scene: &Scene) -> Result<Vec<Stats>, SimulationError> {
-    match scene.dimension() {
-        2 => all_frames::<2>(scene).map(|(_, substeps)| substeps),
-        _ => all_frames::<3>(scene).map(|(_, substeps)| substeps),
-    }
 }
 
 /// The first substeps of a scene.
@@ -57,32 +48,35 @@ fn first_substeps<const D: usize>(scene: &Scene, count: u32) -> Result<Vec<Stats
     (0..count).map(|_| simulation.advance_substep()).collect()
 }
 
-/// Runs all frames of a scene, and solves the pressure system at their end.
+/// Runs all frames of two scenes, a frame of each in turn, so that whatever else the machine does slows both; then solves
+/// the pressure system at the end of the first.
 ///
 /// # Errors
 /// If a substep fails, or the system at the end cannot be solved.
-pub fn benchmark(scene: &Scene) -> Result<Benchmark, SimulationError> {
+///
+/// # Panics
+/// If the scenes differ in dimension.
+pub fn benchmark(scene: &Scene, other: &Scene) -> Result<Benchmark, SimulationError> {
     match scene.dimension() {
-        2 => benchmark_in::<2>(scene),
-        _ => benchmark_in::<3>(scene),
+        2 => benchmark_in::<2>(scene, other),
+        _ => benchmark_in::<3>(scene, other),
     }
 }
 
-fn benchmark_in<const D: usize>(scene: &Scene) -> Result<Benchmark, SimulationError> {
-    let (simulation, substeps) = all_frames::<D>(scene)?;
+fn benchmark_in<const D: usize>(scene: &Scene, other: &Scene) -> Result<Benchmark, SimulationError> {
+    let mut simulations = [scene, other].map(Simulation::<D>::new);
+    let mut measured = [Vec::new(), Vec::new()];
+    for _ in 0..scene.content().time.frames {
+        for (simulation, measured) in simulations.iter_mut().zip(&mut measured) {
+            measured.extend(simulation.advance_frame()?);
+        }
+    }
     let params = SolveParams { max_iterations: 10_000, ..SolveParams::default() };
-    let multigrid = fastest(&simulation, |operator, rhs, x| Solver::new(operator).solve(rhs, x, &params))?;
-    let diagonal = fastest(&simulation, |operator, rhs, x| solve_by_diagonal(&operator, rhs, x, &params));
-    Ok(Benchmark { substeps, multigrid, diagonal: diagonal.ok() })
-}
-
-fn all_frames<const D: usize>(scene: &Scene) -> Result<(Simulation<D>, Vec<Stats>), SimulationError> {
-    let mut simulation = Simulation::<D>::new(scene);
-    let mut substeps = Vec::new();
-    while simulation.frames_done() < scene.content().time.frames {
-        substeps.extend(simulation.advance_frame()?);
-    }
-    Ok((simulation, substeps))
+    let at_end = &simulations[0];
+    let multigrid = fastest(at_end, |operator, rhs, x| Solver::new(operator).solve(rhs, x, &params))?;
+    let diagonal = fastest(at_end, |operator, rhs, x| solve_by_diagonal(&operator, rhs, x, &params));
+    let [substeps, others] = measured;
+    Ok(Benchmark { substeps, others, multigrid, diagonal: diagonal.ok() })
 }
 
 /// The fastest of three solves of the system of this moment. To assemble it is not part of the time.

@@ -53,7 +53,7 @@ mod run;
 mod simulation;
 mod stats;
 
-pub use benchmark::{Benchmark, TimedSolve, all_substeps, benchmark, substeps};
+pub use benchmark::{Benchmark, TimedSolve, benchmark, substeps};
 pub use estimate::{Estimate, estimate};
 pub use export::{ExportError, ExportOptions, Format, export};
 pub use folder::{Folder, FolderError, Manifest};

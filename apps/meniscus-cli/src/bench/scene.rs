@@ -1,6 +1,6 @@
 //! `meniscus bench scene`: what the projection of a scene costs, with bubbles and without.
 
-use meniscus::{Benchmark, Scene, Stats, TimedSolve, all_substeps, benchmark};
+use meniscus::{Benchmark, Scene, Stats, TimedSolve, benchmark};
 use serde::Serialize;
 
 use crate::cli::{Failure, SceneArgs};
@@ -52,8 +52,9 @@ pub fn run(args: &SceneArgs) -> Result<Report, Failure> {
             args.overrides().into_iter().chain(more.iter().map(ToString::to_string)).collect();
         Scene::open(&args.scene, &overrides).map_err(|error| Failure::BadInput(error.into()))
     };
-    let Benchmark { substeps, multigrid, diagonal } = benchmark(&open(&[])?).map_err(Failure::failed)?;
-    let void = all_substeps(&open(&["air.model=void"])?).map_err(Failure::failed)?;
+    let (scene, void) = (open(&[])?, open(&["air.model=void"])?);
+    let Benchmark { substeps, others: void, multigrid, diagonal } =
+        benchmark(&scene, &void).map_err(Failure::failed)?;
     Ok(Report {
         scene: summary(&substeps),
         void: summary(&void),
