@@ -4,7 +4,7 @@ use meniscus_core::grid::BLOCK_EDGE;
 use meniscus_core::particles::Particles;
 use rayon::prelude::*;
 
-use crate::boundary::Boundary;
+use crate::boundary::{Boundary, SIGHT};
 use crate::params::{Params, Solid, Surroundings};
 use crate::step::solid_travel;
 use crate::sweep::{push_out, sweep};
@@ -13,7 +13,7 @@ use crate::sweep::{push_out, sweep};
 const CLEARANCE: f32 = 0.02;
 
 /// A particle that is deeper than this in a solid after it has been pushed, in cells, is beyond help.
-const LOST: f64 = -0.5;
+const LOST: f64 = 0.5;
 
 /// What became of particles that met a boundary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,39 +68,44 @@ pub fn meet_solids<const D: usize>(
     particles: &mut Particles<D>,
 ) -> CollideInfo {
     let (dx, blocks) = (params.grid.dx, boundary.blocks());
-    let solids: Vec<_> = surroundings.solids.iter().map(|solid| (solid, solid_travel(solid))).collect();
-    let most_travel = solids.iter().map(|(_, travel)| travel / dx).fold(0.0, f64::max) as f32;
+    let solids = &surroundings.solids;
+    let travels = solids.iter().map(|solid| solid_travel(&params.grid, solid));
+    let most_travel = travels.fold(0.0, f64::max) / dx;
     // The distance between nodes is off by at most half of the diagonal between them.
     let slack = 0.5 * (D as f32).sqrt();
     let fate = |((x, v), before): ((&mut [f32; D], &mut [f32; D]), &[f32; D])| {
         let free = match blocks.find(x.map(|c| c as usize / BLOCK_EDGE)) {
-            Some(block) if boundary.is_cut(block) => boundary.distance(block, *x) - slack,
+            // Of solids out of sight a block knows nothing.
+            Some(block) if boundary.is_cut(block) => (boundary.distance(block, *x) - slack).min(SIGHT as f32),
             Some(block) => boundary.distance(block, *x),
             None => 0.0,
         };
-        let way = (0..D).map(|a| (x[a] - before[a]).powi(2)).sum::<f32>().sqrt() + most_travel;
+        let way = (0..D).map(|a| (x[a] - before[a]).powi(2)).sum::<f32>().sqrt() + most_travel as f32;
         // What it met lies no farther from its end than the way is long.
         if way + CLEARANCE < free {
             return CollideInfo::default();
         }
         let end = params.to_metres(*x);
-        let near: Vec<&Solid<D>> = solids
-            .iter()
-            .filter(|(solid, travel)| solid.distance(end) < f64::from(way + CLEARANCE) * dx + travel)
-            .map(|(solid, _)| *solid)
-            .collect();
-        for attempt in 0..3 {
-            let met = near.iter().filter(|solid| meet_solid(params, solid, dt, before, x, v)).count();
-            if met == 0 {
-                break;
-            }
-            let at = params.to_metres(*x);
-            if attempt == 2 && near.iter().any(|solid| solid.distance(at) < LOST * dx) {
-                *x = [f32::NAN; D];
-                return CollideInfo { left: 0, lost: 1 };
+        let reach = f64::from(way + CLEARANCE) * dx;
+        let near: Vec<&Solid<D>> = solids.iter().filter(|solid| solid.distance(end) < reach).collect();
+        for _ in 0..3 {
+            if near.iter().filter(|solid| meet_solid(params, solid, dt, before, x, v)).count() == 0 {
+                return CollideInfo::default();
             }
         }
-        CollideInfo::default()
+        // Between two solids there may be no room to slide.
+        let depth = |x: [f32; D]| {
+            let at = params.to_metres(x);
+            near.iter().map(|solid| -solid.distance(at) / dx).fold(f64::NEG_INFINITY, f64::max)
+        };
+        if depth(*x) > 0.0 && depth(*before) < 0.0 {
+            *x = *before;
+        }
+        let is_lost = depth(*x) > LOST;
+        if is_lost {
+            *x = [f32::NAN; D];
+        }
+        CollideInfo { left: 0, lost: usize::from(is_lost) }
     };
     let particles = particles.position.par_iter_mut().zip(&mut particles.velocity).zip(before);
     let finite = particles.filter(|((x, _), _)| x[0].is_finite());
@@ -129,7 +134,8 @@ fn meet_solid<const D: usize>(
     let held = behind_sides(params, moved);
     // Between the solid and a side of the domain there may be no room to slide.
     let is_wedged = || sweep(solid, [path[0], params.to_metres(held)], clearance).is_some();
-    *x = if held != moved && is_wedged() { *before } else { held };
+    let may_stay = || solid.distance(path[0]) > 0.0;
+    *x = if held != moved && may_stay() && is_wedged() { *before } else { held };
     true
 }
 

@@ -68,7 +68,8 @@ pub fn reseed<const D: usize>(
                 let centre = params.grid.cell_centre(cell.map(|c| c as i64));
                 let sees = |x: &[f32; D]| {
                     let way = [centre, params.to_metres(*x)];
-                    solids.iter().all(|solid| is_free(solid, way, LEAST_WALL * params.grid.dx))
+                    let dx = params.grid.dx;
+                    solids.iter().all(|solid| is_free(solid, way, LEAST_WALL * dx, dx))
                 };
                 new.extend(places.filter(sees).take(missing));
             }

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use meniscus_core::advect::{advect_particles, advect_points};
 use meniscus_core::extrapolate::extrapolate;
-use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
+use meniscus_core::grid::{Blocks, FaceField, Field, Grid, Slot, block_len};
 use meniscus_core::particles::{BlockRanges, SortWorkspace};
 use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, particles_to_grid};
+use meniscus_core::vector::{norm, sub};
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
@@ -125,21 +126,21 @@ fn capillary_time_step<const D: usize>(params: &Params<D>) -> f64 {
     2.0 * (params.density / (params.surface_tension * shortest.powi(3))).sqrt()
 }
 
-/// How far the surface of a solid moves in its substep, in metres: at most this.
-pub fn solid_travel<const D: usize>(solid: &Solid<D>) -> f64 {
+/// How far the surface of a solid moves in its substep, in metres: at most this. Of an unbounded one, what is in the domain.
+pub fn solid_travel<const D: usize>(grid: &Grid<D>, solid: &Solid<D>) -> f64 {
     let bounds = solid.shape.bounds();
-    let corner = |k: usize| {
-        let corner = std::array::from_fn(|a| if k >> a & 1 == 1 { bounds.upper[a] } else { bounds.lower[a] });
-        let (from, to) = (solid.from.apply(corner), solid.to.apply(corner));
-        (0..D).map(|a| (to[a] - from[a]).powi(2)).sum::<f64>().sqrt()
+    let is_bounded = bounds.lower.iter().chain(&bounds.upper).all(|c| c.is_finite());
+    let corner = |k: usize, [lower, upper]: [[f64; D]; 2]| -> [f64; D] {
+        std::array::from_fn(|a| if k >> a & 1 == 1 { upper[a] } else { lower[a] })
     };
-    // An unbounded shape has no corners; its displacement at the origin must do.
-    let travel = (0..1 << D).map(corner).fold(0.0, f64::max);
-    if travel.is_finite() {
-        travel
-    } else {
-        meniscus_core::vector::norm(solid.displacement(solid.to.translation))
-    }
+    let travel = |k: usize| match is_bounded {
+        true => {
+            let corner = corner(k, [bounds.lower, bounds.upper]);
+            norm(sub(solid.to.apply(corner), solid.from.apply(corner)))
+        }
+        false => norm(solid.displacement(corner(k, [grid.origin, grid.point(grid.cells.map(|n| n as f64))]))),
+    };
+    (0..1 << D).map(travel).fold(0.0, f64::max)
 }
 
 /// Advances a liquid by `dt` seconds.

@@ -15,8 +15,8 @@ pub struct Stopped<const D: usize> {
 }
 
 /// Follows a straight path, in a substep in which the solid moves too, and slides along the solid where the path meets it.
-/// It stays `clearance` away from it, and steps of that length find every wall that is thicker. `None` if the path is
-/// free, or begins in the solid. All is in metres.
+/// It stays `clearance` away from it; walls thinner than five times that may be missed. `None` if the path is free, or begins in
+/// the solid. All is in metres.
 pub fn sweep<const D: usize>(
     solid: &Solid<D>,
     [from, to]: [[f64; D]; 2],
@@ -25,13 +25,14 @@ pub fn sweep<const D: usize>(
     // In the frame of the solid, which then rests.
     let (start, end) = (solid.from.apply_inverse(from), solid.to.apply_inverse(to));
     let distance = |point| solid.shape.signed_distance(point);
-    let met = meet(distance, [start, end], clearance)?;
+    let step = 5.0 * clearance;
+    let met = meet(distance, [start, end], step)?;
     let normal = outwards(distance, met, clearance);
     let kept = add_scaled(met, clearance, normal);
     let depth = dot(sub(kept, end), normal);
     let slid = add_scaled(end, depth, normal);
     // In a corner there may be no room to slide.
-    let is_free = distance(slid) > 0.0 && meet(distance, [kept, slid], clearance).is_none();
+    let is_free = distance(slid) > 0.0 && meet(distance, [kept, slid], step).is_none();
     let end = if is_free { slid } else { kept };
     Some(Stopped { end: solid.to.apply(end), normal: solid.to.rotation.apply(normal) })
 }
@@ -43,10 +44,22 @@ pub fn push_out<const D: usize>(solid: &Solid<D>, point: [f64; D], clearance: f6
     Some(Stopped { end: add_scaled(point, depth, normal), normal })
 }
 
-/// Whether two points lie outside of a solid, where it is at the end of the substep, and nothing of it between them.
-pub fn is_free<const D: usize>(solid: &Solid<D>, way: [[f64; D]; 2], least_step: f64) -> bool {
+/// Whether the second of two points is outside of a solid, where that is at the end of the substep, and on the side of the first. From
+/// inside a wall that is thinner than `thick` none is.
+pub fn is_free<const D: usize>(
+    solid: &Solid<D>,
+    [from, to]: [[f64; D]; 2],
+    least_step: f64,
+    thick: f64,
+) -> bool {
     let distance = |point| solid.distance(point);
-    distance(way[0]) > 0.0 && distance(way[1]) > 0.0 && meet(distance, way, least_step).is_none()
+    if distance(to) <= 0.0 {
+        return false;
+    }
+    if distance(from) <= 0.0 {
+        return distance(add_scaled(from, -thick, outwards(distance, from, least_step))) <= 0.0;
+    }
+    meet(distance, [from, to], least_step).is_none()
 }
 
 /// The point where a path from outside meets a solid, just outside of it.

@@ -238,7 +238,8 @@ impl<const D: usize> Simulation<D> {
         for _ in 0..8 {
             let dt = left.min(most);
             let moved = surroundings_of(&self.setup, &self.motions, [self.state.time, self.state.time + dt]);
-            let travel = moved.solids.iter().map(solid_travel).fold(0.0, f64::max);
+            let travels = moved.solids.iter().map(|solid| solid_travel(&self.params.grid, solid));
+            let travel = travels.fold(0.0, f64::max);
             let allowed = self.params.cfl * self.params.grid.dx;
             if travel <= 1.001 * allowed {
                 break;

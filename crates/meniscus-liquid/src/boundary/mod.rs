@@ -13,8 +13,8 @@ use crate::bodies::closed_faces;
 use crate::params::{Params, Solid, Source, Surroundings};
 use crate::projection::{ClosedFace, RigidBody};
 use crate::rigid::Matrix;
-pub use sight::{BoundaryCache, CLOSED, OpenCells};
-use sight::{SIGHT, Sight, at_nodes, fill_open, find_sights};
+pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
+use sight::{Sight, at_nodes, fill_open, find_sights};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;
@@ -124,10 +124,10 @@ impl<const D: usize> Boundary<D> {
         let at = cell.map(|c| c as i64);
         let by_bodies = self.by_bodies.as_ref().map_or(0.0, |field| field.get(axis, at));
         let closed = 1.0 - self.open.get(axis, at);
-        let share = f64::from((closed - by_bodies) / closed);
-        if share < 1e-6 {
+        if closed - by_bodies <= 1e-6 * closed {
             return 0.0;
         }
+        let share = f64::from((closed - by_bodies) / closed);
         share * self.wall_speed(params, surroundings, dt, axis, cell, |solid| solid.free.is_none())
     }
 

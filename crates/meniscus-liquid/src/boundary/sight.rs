@@ -17,7 +17,7 @@ use crate::params::{Params, Solid};
 const NODES: usize = BLOCK_EDGE + 1;
 
 /// How far from a block a solid is out of its sight, in cells.
-pub(super) const SIGHT: f64 = 1.0;
+pub const SIGHT: f64 = 1.0;
 
 /// How a block lies to the solids.
 #[derive(Clone, Debug)]
