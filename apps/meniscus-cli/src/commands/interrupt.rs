@@ -36,6 +36,10 @@ impl Interrupt {
     /// Only pictures are drawn from now on; the bar counts them.
     pub fn now_drawing(&self, bar: &ProgressBar) {
         *self.0.drawing.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+        // Between the last substep and here nobody else would notice.
+        if self.is_asked() {
+            self.hear();
+        }
     }
 
     fn hear(&self) {
