@@ -196,12 +196,7 @@ impl<const D: usize> Components<D> {
         &self.blocks[self.index(coord)]
     }
 
-    /// The component of a part of a block; a block that is wholly searched has one part, 0.
-    pub fn of_part(&self, coord: [usize; D], part: usize) -> usize {
-        self.of_part[self.first[self.index(coord)] as usize + part] as usize
-    }
-
-    /// The components of the parts of a block, in order.
+    /// The components of the parts of a block, in order; a block that is wholly searched has one part.
     pub fn of_parts(&self, coord: [usize; D]) -> &[u32] {
         let index = self.index(coord);
         let first = self.first[index] as usize;

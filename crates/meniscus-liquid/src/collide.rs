@@ -89,7 +89,11 @@ pub fn meet_solids<const D: usize>(
         let reach = f64::from(way + CLEARANCE) * dx;
         let near: Vec<&Solid<D>> = solids.iter().filter(|solid| solid.distance(end) < reach).collect();
         for _ in 0..3 {
-            if near.iter().filter(|solid| meet_solid(params, solid, dt, before, x, v)).count() == 0 {
+            let mut has_met = false;
+            for solid in &near {
+                has_met |= meet_solid(params, solid, dt, before, x, v);
+            }
+            if !has_met {
                 return CollideInfo::default();
             }
         }

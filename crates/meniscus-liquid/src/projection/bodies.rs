@@ -34,11 +34,6 @@ pub struct ClosedFace {
 }
 
 impl<const D: usize> RigidBody<D> {
-    /// The velocity along the axis of a face of each rigid motion, at the centre of the face.
-    fn motions_at(&self, grid: &Grid<D>, axis: usize, upper: [i64; D]) -> Twist {
-        motions(axis, sub(grid.face_centre(axis, upper), self.centre))
-    }
-
     /// The mass matrix of a body of a density that fills the closed part of these faces (axis, cell above, part): what the flow
     /// sees of it. With it gravity accelerates the body as it does the liquid, in every motion, and a neutral one stays at rest
     /// exactly.
@@ -51,13 +46,18 @@ impl<const D: usize> RigidBody<D> {
         let whole = density * grid.dx.powi(D as i32);
         let mut mass = [[0.0; SIZE]; SIZE];
         for &(axis, upper, part) in faces {
-            let motions = motions(axis, sub(grid.face_centre(axis, upper), centre));
+            let motions = motions_at(grid, centre, axis, upper);
             for (row, &m) in mass.iter_mut().zip(&motions) {
                 row.iter_mut().zip(&motions).for_each(|(sum, n)| *sum += whole * part * m * n);
             }
         }
         mass
     }
+}
+
+/// The velocity along the axis of a face of each rigid motion about `centre`, at the centre of the face.
+fn motions_at<const D: usize>(grid: &Grid<D>, centre: [f64; D], axis: usize, upper: [i64; D]) -> Twist {
+    motions(axis, sub(grid.face_centre(axis, upper), centre))
 }
 
 /// How the pressure of cells and bubbles moves bodies, and the bodies' velocities are fluxes of them.
@@ -144,7 +144,7 @@ fn columns_of<T: Stored, const D: usize>(
     let blocks = faces.blocks();
     let mut entries: Vec<(usize, Twist)> = Vec::new();
     for &ClosedFace { axis, upper, part } in &body.faces {
-        let motions = body.motions_at(grid, axis, blocks.cell(upper).map(|c| c as i64));
+        let motions = motions_at(grid, body.centre, axis, blocks.cell(upper).map(|c| c as i64));
         let lower = blocks.step(upper, axis, 0);
         for (cell, outwards) in [(lower, part), (Some(upper), -part)] {
             if let Some(unknown) = cell.and_then(|cell| faces.unknown(cell)) {

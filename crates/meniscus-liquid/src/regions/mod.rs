@@ -248,7 +248,7 @@ fn find_vented<const D: usize>(params: &Params<D>, sinks: &[Shape<D>], air: &Com
     let cells = params.grid.cells;
     let dims = Blocks::<D>::dims_of(cells);
     let mut vent = |coord: [usize; D], is_vent: &dyn Fn([usize; D]) -> bool| {
-        if (0..air.block(coord).parts()).all(|part| vented[air.of_part(coord, part)]) {
+        if air.of_parts(coord).iter().all(|&region| vented[region as usize]) {
             return;
         }
         for inner in (0..block_len::<D>()).map(cell_in_block::<D>) {

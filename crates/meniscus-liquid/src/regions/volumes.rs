@@ -93,8 +93,8 @@ impl<const D: usize> Regions<D> {
             {
                 continue;
             }
-            for (part, holding) in open.holdings.iter().enumerate() {
-                volumes.regions[self.air.of_part(coord, part)].add(holding);
+            for (&region, holding) in self.air.of_parts(coord).iter().zip(&open.holdings) {
+                volumes.regions[region as usize].add(holding);
             }
         }
         volumes
