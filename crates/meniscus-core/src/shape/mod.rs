@@ -22,6 +22,7 @@
 mod bounds;
 mod closed_mesh;
 mod error;
+mod mass;
 mod mesh;
 #[cfg(test)]
 mod mesh_tests;
@@ -36,6 +37,7 @@ use std::sync::Arc;
 pub use bounds::Bounds;
 pub use closed_mesh::ClosedMesh;
 pub use error::{MeshError, ShapeError};
+pub use mass::MassProperties;
 pub use mesh::TriangleMesh;
 pub use rigid::{RigidTransform, Rotation};
 
