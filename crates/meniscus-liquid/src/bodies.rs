@@ -2,14 +2,14 @@
 
 use meniscus_core::fractions::{grid_cell_open_fraction, grid_face_open_fraction};
 use meniscus_core::grid::Grid;
-use meniscus_core::shape::RigidTransform;
+use meniscus_core::shape::{RigidTransform, Rotation};
 use meniscus_core::vector::{add_scaled, norm};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::CLOSED;
 use crate::params::{Rigid, Solid};
-use crate::rigid::{Twist, rotation_vector};
+use crate::rigid::{Matrix, Twist, mass_matrix, rotation_vector, twist};
 use crate::sweep::outwards;
 
 /// A rigid body at one moment.
@@ -29,15 +29,50 @@ impl<const D: usize> RigidState<D> {
         Self { from: body.pose, pose: body.pose, velocity: body.velocity }
     }
 
-    /// Moves it by its velocity.
+    /// The velocity of its centre of mass, in m/s.
+    pub fn centre_velocity(&self) -> [f64; D] {
+        std::array::from_fn(|a| self.velocity[a])
+    }
+
+    /// The axis that it turns about, as long as the rate in radians a second.
+    pub fn angular_velocity(&self) -> [f64; 3] {
+        rotation_vector::<D>(&self.velocity)
+    }
+
+    /// Moves it to a pose and gives it a velocity.
+    pub fn move_to(&mut self, pose: RigidTransform<D>, centre_velocity: [f64; D], angular_velocity: [f64; 3]) {
+        *self = Self { from: self.pose, pose, velocity: twist(centre_velocity, angular_velocity) };
+    }
+
+    /// Moves it by its velocity, as if it met nothing.
     pub fn fly(&mut self, dt: f64) {
-        self.from = self.pose;
-        let turn = rotation_vector::<D>(&self.velocity).map(|rate| rate * dt);
-        self.pose = RigidTransform {
+        let turn = self.angular_velocity().map(|rate| rate * dt);
+        let pose = RigidTransform {
             rotation: self.pose.rotation.turned(turn),
             translation: std::array::from_fn(|a| self.pose.translation[a] + dt * self.velocity[a]),
         };
+        (self.from, self.pose) = (self.pose, pose);
     }
+}
+
+/// The mass matrix of a body where it is: that of the faces it closes, as the flow sees it, or the exact one where the grid sees
+/// less than half of it.
+pub fn mass_of<const D: usize>(body: &Rigid<D>, pose: &RigidTransform<D>, of_faces: &Matrix) -> Matrix {
+    let is_seen = (0..D).all(|axis| of_faces[axis][axis] > 0.5 * body.volume);
+    let unit = if is_seen { *of_faces } else { mass_matrix::<D>(body.volume, turned(&body.unit_inertia, &pose.rotation)) };
+    unit.map(|row| row.map(|m| m * body.density))
+}
+
+/// A tensor of inertia of a body that is turned.
+fn turned<const D: usize>(inertia: &[[f64; 3]; 3], rotation: &Rotation<D>) -> [[f64; 3]; 3] {
+    if D == 2 {
+        return *inertia;
+    }
+    let r = rotation.matrix();
+    let entry = |i: usize, j: usize| {
+        (0..D).flat_map(|a| (0..D).map(move |b| (a, b))).map(|(a, b)| r[i][a] * inertia[a][b] * r[j][b]).sum()
+    };
+    std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)))
 }
 
 /// What a body closes of a face: the axis, the cell above it, and the part.
@@ -89,4 +124,32 @@ fn is_thick<const D: usize>(grid: &Grid<D>, body: &Solid<D>, point: [f64; D], di
     let out = outwards(|x| body.distance(x), point, 0.02 * grid.dx);
     let behind = |depth: f64| add_scaled(point, -(distance + depth * grid.dx), out);
     norm(out) > 0.0 && [1.0, 1.9].into_iter().all(|depth| body.distance(behind(depth)) < 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use meniscus_core::shape::Shape;
+
+    use super::*;
+    use crate::projection::RigidBody;
+
+    /// The mass matrix of the faces that a body closes is the exact one, but for what the grid does not see.
+    #[test]
+    fn the_grid_sees_the_mass_of_a_turned_body() {
+        let rotation = Rotation::<3>::from_axis_angle([1.0, -2.0, 0.7], 0.8).unwrap();
+        let pose = RigidTransform { rotation, translation: [0.51, 0.48, 0.52] };
+        let shape = Shape::centred_box([0.0; 3], [0.25, 0.1, 0.15]).unwrap();
+        let body = Rigid::new(shape.clone(), 700.0, pose).unwrap();
+        let grid = Grid { origin: [0.0; 3], dx: 1.0 / 48.0, cells: [48; 3] };
+        let solid = Solid { shape, from: pose, to: pose, free: Some(body.velocity) };
+        let closed = closed_faces(&grid, &solid);
+        let seen = mass_of(&body, &pose, &RigidBody::mass_of_faces(&grid, pose.translation, 1.0, &closed));
+        let exact = mass_of(&body, &pose, &[[0.0; 6]; 6]);
+        for (i, j) in (0..6).flat_map(|i| (0..6).map(move |j| (i, j))) {
+            let scale = (exact[i][i] * exact[j][j]).sqrt();
+            let error = (seen[i][j] - exact[i][j]) / scale;
+            assert!(error.abs() < 0.02, "{i} {j}: {} instead of {}", seen[i][j], exact[i][j]);
+        }
+        assert!(exact[3][4].abs() > 0.05 * exact[3][3], "the axes of the body are not those of the grid");
+    }
 }

@@ -33,7 +33,7 @@ pub use bodies::RigidState;
 pub use collide::CollideInfo;
 pub use params::{AirModel, Params, Rigid, Slip, Solid, Source, Surroundings, Transfer};
 pub use reseed::ReseedInfo;
-pub use rigid::Twist;
+pub use rigid::{Twist, twist};
 pub use squeeze::{Squeeze, Squeezed};
 pub use state::{Body, State};
 pub use step::{StepError, StepInfo, Workspace, max_time_step, solid_travel, step};

@@ -1,13 +1,13 @@
 //! What a simulation is given and does not change by itself.
 
 use meniscus_core::grid::{BLOCK_EDGE, Grid};
-use meniscus_core::shape::{RigidTransform, Shape};
+use meniscus_core::shape::{MassProperties, RigidTransform, Shape};
 use meniscus_core::vector::sub;
 use meniscus_linalg::SolveParams;
 
 use crate::bodies::RigidState;
 use crate::projection::ProjectionParams;
-use crate::rigid::{Twist, dot, motions};
+use crate::rigid::{SIZE, Twist, dot, motions};
 
 /// The numbers of a simulation.
 #[derive(Clone, Debug)]
@@ -186,10 +186,22 @@ pub struct Rigid<const D: usize> {
     pub shape: Shape<D>,
     /// Its density, in kg/m³ (2D: kg/m²).
     pub density: f64,
+    /// Its volume, in m³ (2D: m²).
+    pub volume: f64,
+    /// Its tensor of inertia at a density of 1, in its own frame; in 2D only the last entry counts.
+    pub unit_inertia: [[f64; 3]; 3],
     /// Where it begins.
     pub pose: RigidTransform<D>,
     /// The velocity that it begins with.
     pub velocity: Twist,
+}
+
+impl<const D: usize> Rigid<D> {
+    /// A body at rest; `None` if its shape has no volume or no bounds. Its shape has its centre of mass at the origin.
+    pub fn new(shape: Shape<D>, density: f64, pose: RigidTransform<D>) -> Option<Self> {
+        let MassProperties { volume, inertia: unit_inertia, .. } = shape.mass_properties()?;
+        Some(Self { shape, density, volume, unit_inertia, pose, velocity: [0.0; SIZE] })
+    }
 }
 
 impl<const D: usize> Surroundings<D> {

@@ -45,6 +45,36 @@ pub fn rotation_vector<const D: usize>(velocity: &Twist) -> [f64; 3] {
     if D == 2 { [0.0, 0.0, rates[0]] } else { [rates[2], -rates[1], rates[0]] }
 }
 
+/// The velocity of a centre, and an axis of rotation as long as its rate, as one.
+pub fn twist<const D: usize>(velocity: [f64; D], rotation: [f64; 3]) -> Twist {
+    let mut twist = [0.0; SIZE];
+    twist[..D].copy_from_slice(&velocity);
+    let [x, y, z] = rotation;
+    if D == 2 {
+        twist[D] = z;
+    } else {
+        twist[D..].copy_from_slice(&[z, -y, x]);
+    }
+    twist
+}
+
+/// The mass matrix of a body about its centre of mass, of a mass and a tensor of inertia.
+pub fn mass_matrix<const D: usize>(mass: f64, inertia: [[f64; 3]; 3]) -> Matrix {
+    let mut matrix = [[0.0; SIZE]; SIZE];
+    (0..D).for_each(|a| matrix[a][a] = mass);
+    // By the rotation that each pair of axes makes.
+    let axis: [[f64; 3]; 3] = std::array::from_fn(|pair| {
+        let mut unit = [0.0; SIZE];
+        unit[D + pair.min(pair_count::<D>() - 1)] = 1.0;
+        rotation_vector::<D>(&unit)
+    });
+    for (i, j) in (0..pair_count::<D>()).flat_map(|i| (0..pair_count::<D>()).map(move |j| (i, j))) {
+        let along = |b: usize| (0..3).map(|a| axis[i][a] * inertia[a][b]).sum::<f64>();
+        matrix[D + i][D + j] = (0..3).map(|b| along(b) * axis[j][b]).sum();
+    }
+    matrix
+}
+
 /// The inner product.
 #[inline]
 pub fn dot(a: &Twist, b: &Twist) -> f64 {

@@ -12,7 +12,7 @@ use meniscus_core::vector::{norm, sub};
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
-use crate::bodies::RigidState;
+use crate::bodies::{RigidState, mass_of};
 use crate::boundary::{BodyView, Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, keep_inside, meet_solids};
 use crate::curvature::surface_pressure;
@@ -143,7 +143,8 @@ pub fn solid_travel<const D: usize>(grid: &Grid<D>, solid: &Solid<D>) -> f64 {
     (0..1 << D).map(travel).fold(0.0, f64::max)
 }
 
-/// Advances a liquid by `dt` seconds.
+/// Advances a liquid by `dt` seconds. Rigid bodies have been moved before, by [`RigidState::fly`] or by whoever knows what they
+/// run into; the pressure then gives them their new velocity.
 ///
 /// # Errors
 /// If the viscosity or the pressure cannot be solved for. The state is then of no use.
@@ -506,7 +507,7 @@ pub(crate) fn carriers<const D: usize>(
         velocity.iter_mut().zip(params.gravity).for_each(|(v, g)| *v += g * dt);
         RigidBody {
             centre: state.pose.translation,
-            mass: view.unit_mass.map(|row| row.map(|m| m * body.density)),
+            mass: mass_of(body, &state.pose, &view.unit_mass),
             velocity,
             faces: view.faces.clone(),
         }

@@ -66,7 +66,7 @@ These are the tables; their examples below make up one 3D scene.
 
 /// What the sections begin with, in their order. The name of a table is its path; one kind of a table of several kinds
 /// is named after it. The texts together are one scene.
-const EXAMPLES: [(&str, &str); 20] = [
+const EXAMPLES: [(&str, &str); 21] = [
     ("", "description = \"A gate opens in front of a wheel\"\ngravity = [0, -9.81, 0]\n"),
     ("domain", "[domain]\nsize = [2, 1, 1]\ncells = 64\nopen = [\"+y\"]\nwalls = \"no-slip\"\n"),
     ("time", "[time]\nframes = 96\nfps = 24\n"),
@@ -112,6 +112,7 @@ keyframes = [
 ]
 "#,
     ),
+    ("body", "[[body]]\nname = \"cork\"\nshape = { sphere = { centre = [1.7, 0.5, 0.5], radius = 0.15 } }\ndensity = 240\nrestitution = 0.3\n"),
     ("probe.pressure", "[[probe]]\nkind = \"pressure\"\nname = \"gauge\"\nat = [0.1, 0.1, 0.5]\n"),
     ("probe.velocity", "[[probe]]\nkind = \"velocity\"\nname = \"speed\"\nat = [0.1, 0.1, 0.5]\n"),
     ("probe.height", "[[probe]]\nkind = \"height\"\nname = \"level\"\nat = [1.0, 0.5]\n"),
@@ -163,12 +164,14 @@ const SHAPES: [(&str, &str); 12] = [
 ];
 
 /// How descriptions name units, and their symbols; what begins like another one comes first.
-const UNITS: [(&str, &str); 9] = [
+const UNITS: [(&str, &str); 11] = [
+    ("in radians a second", "rad/s"),
     ("in metres", "m"),
     ("in seconds", "s"),
     ("in m/s2", "m/s²"),
     ("in m/s", "m/s"),
     ("in kg/m3", "kg/m³"),
+    ("in kg", "kg"),
     ("in Pa s", "Pa s"),
     ("in N/m", "N/m"),
     ("in degrees", "degrees"),

@@ -37,6 +37,8 @@ pub struct Setup<const D: usize> {
     pub sinks: Vec<SinkSetup<D>>,
     /// Obstacles and walls.
     pub solids: Vec<SolidSetup<D>>,
+    /// Rigid bodies that the liquid moves.
+    pub bodies: Vec<BodySetup<D>>,
     /// Measurements.
     pub probes: Vec<ProbeSetup<D>>,
     /// How particles carry the liquid.
@@ -97,6 +99,33 @@ pub struct SolidSetup<const D: usize> {
     pub motion: Option<Motion<D>>,
     /// Whether pictures show it as glass; as the renderer sees fit if not said.
     pub glass: Option<bool>,
+}
+
+/// A rigid body that the liquid moves.
+#[derive(Clone, Debug)]
+pub struct BodySetup<const D: usize> {
+    /// Unique among the bodies.
+    pub name: String,
+    /// What it fills, seen from its centre of mass.
+    pub shape: Shape<D>,
+    /// Where its centre of mass is at the start.
+    pub centre: [f64; D],
+    /// In kg/m3.
+    pub density: f64,
+    /// In kg (2D: one metre deep).
+    pub mass: f64,
+    /// About the centre of mass, in kg m2; in 2D only the last entry counts.
+    pub inertia: [[f64; 3]; 3],
+    /// In m/s.
+    pub velocity: [f64; D],
+    /// In radians a second; in 2D only the last entry counts.
+    pub angular_velocity: [f64; 3],
+    /// The coefficient of friction.
+    pub friction: f64,
+    /// The part of the speed that it bounces back with.
+    pub restitution: f64,
+    /// Whether pictures show it as glass.
+    pub glass: bool,
 }
 
 /// A measurement.

@@ -45,6 +45,7 @@
 //! [`draw`] makes pictures and [`export()`] meshes.
 
 mod benchmark;
+mod bodies;
 mod estimate;
 mod export;
 mod folder;
@@ -64,4 +65,4 @@ pub use meniscus_scene::{Scene, SceneError, gallery, schema};
 pub use pictures::{PictureOptions, Pictures, PicturesError, draw, drawing_seconds};
 pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};
 pub use simulation::{Checkpoint, MotionFn, Simulation, SimulationError};
-pub use stats::{BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};
+pub use stats::{BodyStats, BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};

@@ -12,7 +12,7 @@ use meniscus_render::{
     Camera, GifWriter, LiquidColour, Picture, PictureError, SolidLook, Style2, Style3, View, encode_png,
     render_2d, render_3d,
 };
-use meniscus_scene::{RenderSettings, Setup, Show};
+use meniscus_scene::{BodySetup, RenderSettings, Setup, Show};
 
 use crate::folder::{Folder, FolderError, scene_of};
 use crate::simulation::posed_solids;
@@ -206,7 +206,7 @@ pub(crate) fn frame_of<const D: usize>(
     let frame = read_frame::<D>(&path)?;
     let problem = if frame.frame != number {
         format!("it is frame {}", frame.frame)
-    } else if frame.grid != setup.grid || frame.solids.len() != setup.solids.len() {
+    } else if frame.grid != setup.grid || frame.solids.len() != setup.solids.len() + setup.bodies.len() {
         "it is of another scene".into()
     } else {
         return Ok(frame);
@@ -268,6 +268,7 @@ pub(crate) fn draw_2d(
             Show::Speed => LiquidColour::Speed { max_speed: fastest },
             Show::Liquid => LiquidColour::Plain,
         },
+        solids: looks(setup),
         streamlines: settings.streamlines,
         time: Some(frame.time),
         ..Style2::default()
@@ -287,7 +288,7 @@ pub(crate) fn draw_3d(
         width: settings.width as usize,
         height: settings.height as usize,
         camera,
-        solids: setup.solids.iter().map(|solid| look(solid.glass)).collect(),
+        solids: looks(setup),
         ..Style3::default()
     };
     render_3d(&view(frame, setup, &solids), &style)
@@ -295,6 +296,28 @@ pub(crate) fn draw_3d(
 
 /// Frames and pictures mean the same by it.
 const _: () = assert!(meniscus_io::NO_AIR == meniscus_render::NO_AIR);
+
+/// The colours of bodies, one after the other.
+const PALETTE: [[u8; 3]; 8] = [
+    [214, 96, 77],
+    [244, 185, 66],
+    [92, 158, 96],
+    [128, 107, 178],
+    [226, 138, 176],
+    [166, 118, 74],
+    [70, 160, 165],
+    [236, 236, 228],
+];
+
+/// How the solids and, after them, the bodies look.
+fn looks<const D: usize>(setup: &Setup<D>) -> Vec<SolidLook> {
+    let body = |(index, body): (usize, &BodySetup<D>)| match body.glass {
+        true => SolidLook::Glass,
+        false => SolidLook::Painted(PALETTE[index % PALETTE.len()]),
+    };
+    let solids = setup.solids.iter().map(|solid| look(solid.glass));
+    solids.chain(setup.bodies.iter().enumerate().map(body)).collect()
+}
 
 fn look(glass: Option<bool>) -> SolidLook {
     match glass {

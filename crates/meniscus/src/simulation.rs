@@ -8,12 +8,13 @@ use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::{Operator, SolveParams};
 use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Slip, Solid, Source, Squeezed, State, StepError, StepInfo,
+    AirModel, Body, Bubble, EventKind, Params, Rigid, Slip, Solid, Source, Squeezed, State, StepError, StepInfo,
     Surroundings, Tracked, Transfer, Workspace, max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{ProbeKind, Scene, Setup};
 use serde::{Deserialize, Serialize};
 
+use crate::bodies::{body_stats, body_travel, rigid_bodies};
 use crate::stats::{BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};
 
 /// Where a solid is at a time, in seconds: the transform of its shape in the scene.
@@ -65,6 +66,7 @@ pub struct Simulation<const D: usize> {
     setup: Setup<D>,
     params: Params<D>,
     motions: Vec<Option<MotionFn<D>>>,
+    bodies: Vec<Rigid<D>>,
     frames_done: u32,
     substeps_of_frame: u32,
     state: State<D>,
@@ -106,13 +108,15 @@ impl<const D: usize> Simulation<D> {
                 solid.motion.clone().map(|motion| Box::new(move |time| motion.pose(time)) as MotionFn<D>)
             })
             .collect();
-        let surroundings = surroundings_of(&setup, &motions, [0.0; 2]);
+        let bodies = rigid_bodies(&setup);
+        let surroundings = Surroundings { bodies: bodies.clone(), ..surroundings_of(&setup, &motions, [0.0; 2]) };
         let state = state(&surroundings);
         let domain_cells = params.grid.cells.iter().product();
         Self {
             setup,
             params,
             motions,
+            bodies,
             frames_done: 0,
             substeps_of_frame: 0,
             state,
@@ -153,8 +157,7 @@ impl<const D: usize> Simulation<D> {
     /// If there is no such system.
     pub fn pressure_system(&self) -> Result<(Operator<D>, Vec<f64>), SimulationError> {
         let dt = self.next_time_step().0;
-        let time = self.state.time;
-        let surroundings = surroundings_of(&self.setup, &self.motions, [time, time + dt]);
+        let surroundings = self.surroundings(dt);
         let system = self.state.pressure_system(&self.params, &surroundings, dt);
         system.map_err(|error| self.unsolved(error))
     }
@@ -207,7 +210,8 @@ impl<const D: usize> Simulation<D> {
         let frame = self.frames_done + 1;
         let (dt, last, mut warnings) = self.next_time_step();
         let time = self.state.time;
-        let surroundings = surroundings_of(&self.setup, &self.motions, [time, time + dt]);
+        let surroundings = self.surroundings(dt);
+        self.state.bodies.iter_mut().for_each(|body| body.fly(dt));
         let info = step(&mut self.state, &self.params, &surroundings, dt, &mut self.workspace)
             .map_err(|source| SimulationError::Step { frame, time, source })?;
         self.substeps_of_frame += 1;
@@ -234,12 +238,14 @@ impl<const D: usize> Simulation<D> {
         let end = f64::from(self.frames_done + 1) / time.fps;
         let left = end - self.state.time;
         let mut most = max_time_step(&self.state, &self.params);
-        // A solid may not move farther than the liquid.
+        // Neither a solid nor a body may move farther than the liquid.
         for _ in 0..8 {
             let dt = left.min(most);
-            let moved = surroundings_of(&self.setup, &self.motions, [self.state.time, self.state.time + dt]);
-            let travels = moved.solids.iter().map(|solid| solid_travel(&self.params.grid, solid));
-            let travel = travels.fold(0.0, f64::max);
+            let moved = self.surroundings(dt);
+            let of_solids = moved.solids.iter().map(|solid| solid_travel(&self.params.grid, solid));
+            let bodies = self.bodies.iter().zip(&self.state.bodies);
+            let of_bodies = bodies.map(|(body, state)| body_travel(body, state, dt));
+            let travel = of_solids.chain(of_bodies).fold(0.0, f64::max);
             let allowed = self.params.cfl * self.params.grid.dx;
             if travel <= 1.001 * allowed {
                 break;
@@ -290,7 +296,7 @@ impl<const D: usize> Simulation<D> {
             max_speed: state.max_speed,
             max_divergence: info.max_divergence,
             bubbles: state.bubbles().map(|bubble| bubble_stats(bubble, state.time)).collect(),
-            bodies: Vec::new(),
+            bodies: self.setup.bodies.iter().zip(&state.bodies).map(|(b, s)| body_stats(b, s)).collect(),
             probes: self.setup.probes.iter().map(|p| (p.name.clone(), self.measure(&p.kind))).collect(),
             solve: SolveStats {
                 unknowns: info.liquid_cells + info.constrained_bubbles,
@@ -328,14 +334,21 @@ impl<const D: usize> Simulation<D> {
         }
     }
 
-    /// The solids where they are now, in metres.
+    /// The solids, and after them the bodies, where they are now, in metres.
     pub fn solids(&self) -> Vec<Shape<D>> {
         posed_solids(&self.setup, &self.poses())
     }
 
-    /// The transforms of the solids' shapes now.
+    /// The transforms of the solids' shapes now, and after them of the bodies'.
     pub fn poses(&self) -> Vec<RigidTransform<D>> {
-        self.motions.iter().map(|m| pose_at(m, self.state.time)).collect()
+        let of_solids = self.motions.iter().map(|m| pose_at(m, self.state.time));
+        of_solids.chain(self.state.bodies.iter().map(|body| body.pose)).collect()
+    }
+
+    /// What surrounds the liquid in a substep from now on.
+    fn surroundings(&self, dt: f64) -> Surroundings<D> {
+        let times = [self.state.time, self.state.time + dt];
+        Surroundings { bodies: self.bodies.clone(), ..surroundings_of(&self.setup, &self.motions, times) }
     }
 
     /// What the frame cache keeps of this moment.
@@ -374,12 +387,13 @@ fn frame_bubble<const D: usize>(bubble: &Bubble<D>, time: f64) -> FrameBubble<D>
     FrameBubble { id, volume, rest_volume, pressure, centroid, velocity, area, age: time - bubble.born }
 }
 
-/// The solids of a scene, moved.
+/// The solids and the bodies of a scene, moved.
 pub(crate) fn posed_solids<const D: usize>(setup: &Setup<D>, poses: &[RigidTransform<D>]) -> Vec<Shape<D>> {
-    let posed = |(solid, pose): (&meniscus_scene::SolidSetup<D>, &RigidTransform<D>)| {
-        solid.shape.clone().transformed(*pose).expect("a finite pose")
+    let shapes = setup.solids.iter().map(|solid| &solid.shape).chain(setup.bodies.iter().map(|body| &body.shape));
+    let posed = |(shape, pose): (&Shape<D>, &RigidTransform<D>)| {
+        shape.clone().transformed(*pose).expect("a finite pose")
     };
-    setup.solids.iter().zip(poses).map(posed).collect()
+    shapes.zip(poses).map(posed).collect()
 }
 
 fn pose_at<const D: usize>(motion: &Option<MotionFn<D>>, time: f64) -> RigidTransform<D> {
@@ -472,8 +486,12 @@ fn step_warnings<const D: usize>(setup: &Setup<D>, info: &StepInfo) -> Vec<Strin
         warnings.push(format!("{lost} {particles} {were} lost inside solids and removed"));
     }
     for squeeze in &info.squeezes {
-        let names: Vec<String> =
-            squeeze.solids.iter().map(|&k| format!("`{}`", setup.solids[k].name)).collect();
+        // Bodies come after the solids.
+        let name = |k: usize| match setup.solids.get(k) {
+            Some(solid) => &solid.name,
+            None => &setup.bodies[k - setup.solids.len()].name,
+        };
+        let names: Vec<String> = squeeze.solids.iter().map(|&k| format!("`{}`", name(k))).collect();
         let by = if names.is_empty() { "its walls".into() } else { names.join(" and ") };
         warnings.push(match squeeze.what {
             Squeezed::Liquid => format!(

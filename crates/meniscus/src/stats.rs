@@ -31,8 +31,8 @@ pub struct Stats {
     pub max_divergence: f64,
     /// Bubbles: air that keeps its volume and that liquid touches; none with the air model `void`.
     pub bubbles: Vec<BubbleStats>,
-    /// Rigid bodies; none yet.
-    pub bodies: Vec<serde_json::Value>,
+    /// Rigid bodies, in the order of the scene.
+    pub bodies: Vec<BodyStats>,
     /// The probes by name.
     pub probes: BTreeMap<String, ProbeValue>,
     /// The pressure solve.
@@ -98,6 +98,21 @@ pub struct BubbleStats {
     pub area: f64,
     /// For how long it has been, in s.
     pub age: f64,
+}
+
+/// A rigid body. Vectors have as many entries as the scene has dimensions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BodyStats {
+    /// Its name in the scene.
+    pub name: String,
+    /// Where its centre of mass is.
+    pub position: Vec<f64>,
+    /// How it has turned since the start: the quaternion x, y, z, w.
+    pub rotation: [f64; 4],
+    /// Of its centre of mass, in m/s.
+    pub velocity: Vec<f64>,
+    /// In radians a second; in 2D one number, counter-clockwise.
+    pub angular_velocity: Vec<f64>,
 }
 
 /// What happened to bubbles in a substep: one line of `events.jsonl`.

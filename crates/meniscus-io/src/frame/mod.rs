@@ -47,7 +47,7 @@ pub struct Frame<const D: usize> {
     pub velocity: FaceField<f32, D>,
     /// The particles, where they are kept.
     pub particles: Option<FrameParticles<D>>,
-    /// The pose of each solid of the scene.
+    /// The pose of each solid of the scene, then of each body.
     pub solids: Vec<RigidTransform<D>>,
     /// The bubbles, where air keeps its volume.
     pub air: Option<FrameAir<D>>,

@@ -213,7 +213,7 @@ impl<const D: usize> Boundary<D> {
             if closed == 0.0 || is_inlet {
                 return 0.0;
             }
-            closed * self.wall_speed(params, surroundings, dt, axis, at, |_| true) * [-1.0, 1.0][side]
+            closed * self.wall_share(params, surroundings, dt, axis, at) * [-1.0, 1.0][side]
         };
         area * (0..D).map(|axis| out(axis, 0) + out(axis, 1)).sum::<f64>()
     }

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use crate::colour::{from_srgb, speed_colour_linear, to_srgb};
 use crate::picture::Picture;
+use crate::space::SolidLook;
 use crate::vec3::Vec3;
 use crate::view::View;
 use air::Air;
@@ -47,6 +48,8 @@ pub struct Style2 {
     pub height: usize,
     /// The liquid's colour.
     pub liquid: LiquidColour,
+    /// How the solids look, in their order; of the looks only colours count.
+    pub solids: Vec<SolidLook>,
     /// Whether to draw lines along the velocity.
     pub streamlines: bool,
     /// A time stamp, in seconds.
@@ -61,6 +64,7 @@ impl Default for Style2 {
             width: 960,
             height: 540,
             liquid: LiquidColour::Speed { max_speed: 2.0 },
+            solids: Vec::new(),
             streamlines: false,
             time: None,
             legend: true,
@@ -94,6 +98,7 @@ pub fn render_2d(view: &View<2>, style: &Style2) -> Picture {
         motion: Motion::new(view),
         air: Air::new(view),
         liquid: style.liquid,
+        solids: &style.solids,
         half_line: half_line(height),
     };
     let mut canvas = Canvas::new(width, height);
@@ -123,6 +128,7 @@ struct Painter<'a> {
     motion: Motion,
     air: Option<Air>,
     liquid: LiquidColour,
+    solids: &'a [SolidLook],
     half_line: f32,
 }
 
@@ -140,9 +146,22 @@ impl Painter<'_> {
         shown = shown.lerp(from_srgb(SURFACE_LINE), coverage(distance - self.half_line));
         shown = shown.lerp(self.liquid_colour(p), coverage(distance + self.half_line));
         let solid = self.frame.scale * solid_distance(self.view, p);
-        shown = shown.lerp(from_srgb(SOLID_LINE), coverage(solid - self.half_line));
-        shown = shown.lerp(from_srgb(SOLID), coverage(solid + self.half_line));
+        let line = coverage(solid - self.half_line);
+        if line > 0.0 {
+            shown = shown.lerp(from_srgb(SOLID_LINE), line);
+            shown = shown.lerp(self.solid_colour(p), coverage(solid + self.half_line));
+        }
         paper.lerp(shown, inside)
+    }
+
+    fn solid_colour(&self, p: [f32; 2]) -> Vec3 {
+        let point = self.view.grid.point(p.map(f64::from));
+        let looks = self.solids.iter().copied().chain(std::iter::repeat(SolidLook::Auto));
+        let distances = self.view.solids.iter().map(|s| s.signed_distance(point)).zip(looks);
+        match distances.min_by(|a, b| a.0.total_cmp(&b.0)) {
+            Some((_, SolidLook::Painted(srgb))) => from_srgb(srgb),
+            _ => from_srgb(SOLID),
+        }
     }
 
     fn liquid_colour(&self, p: [f32; 2]) -> Vec3 {

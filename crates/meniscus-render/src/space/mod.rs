@@ -39,6 +39,8 @@ pub enum SolidLook {
     Auto,
     /// Its colour hides what is behind it.
     Opaque,
+    /// The same in a colour of its own, in sRGB.
+    Painted([u8; 3]),
     /// Clear.
     Glass,
 }
@@ -58,7 +60,7 @@ pub struct Style3 {
     pub water_colour: [f32; 3],
     /// How the solids look, in their order; [`SolidLook::Auto`] beyond its end.
     pub solids: Vec<SolidLook>,
-    /// The colour of opaque solids, in linear light.
+    /// The colour of opaque solids that have none of their own, in linear light.
     pub solid_colour: [f32; 3],
     /// Whether to draw the domain's edges.
     pub tank: bool,
@@ -96,7 +98,6 @@ pub fn render_3d(view: &View<3>, style: &Style3) -> Picture {
         scene: &scene,
         water: &water,
         floor_light: &floor_light,
-        solid_colour: Vec3::from_array(style.solid_colour),
         pixel_angle: lens.pixel_angle(),
     };
     let tank = style.tank.then(|| Tank::new(&lens, scene.upper, height));

@@ -7,6 +7,7 @@ use super::ray::{Ray, clip_to_box};
 use super::solids::Solids;
 use super::surface::Surface;
 use super::{SolidLook, Style3};
+use crate::colour::from_srgb;
 use crate::vec3::{Vec3, vec3};
 use crate::view::View;
 
@@ -61,12 +62,16 @@ impl<'a> Scene<'a> {
         let looks = style.solids.iter().copied().chain(std::iter::repeat(SolidLook::Auto));
         let is_glass = |solid, look| match look {
             SolidLook::Auto => is_container(solid, view.grid),
-            SolidLook::Opaque => false,
+            SolidLook::Opaque | SolidLook::Painted(_) => false,
             SolidLook::Glass => true,
         };
         let (mut glass, mut opaque) = (Vec::new(), Vec::new());
         for (solid, look) in view.solids.iter().zip(looks) {
-            if is_glass(solid, look) { &mut glass } else { &mut opaque }.push(solid);
+            let colour = match look {
+                SolidLook::Painted(srgb) => from_srgb(srgb),
+                _ => Vec3::from_array(style.solid_colour),
+            };
+            if is_glass(solid, look) { &mut glass } else { &mut opaque }.push((solid, colour));
         }
         Self {
             surface: Surface::new(view.level_set),

@@ -29,8 +29,6 @@ pub(super) struct Shader<'a> {
     pub scene: &'a Scene<'a>,
     pub water: &'a Water,
     pub floor_light: &'a FloorLight,
-    /// The colour of opaque solids, linear.
-    pub solid_colour: Vec3,
     /// The angle of a pixel.
     pub pixel_angle: f32,
 }
@@ -151,7 +149,7 @@ impl Shader<'_> {
             ambient *= self.water.transmittance(Medium::Water, 0.4 * self.water_above(p));
         }
         let fill = FILL * (normal.dot(FILL_DIRECTION).max(0.0) * open);
-        let matt = seen_in(medium, self.solid_colour) * (key + ambient + fill);
+        let matt = seen_in(medium, self.scene.opaque.colour(p)) * (key + ambient + fill);
         // A thin varnish, dry only.
         let gloss = 0.04 + 0.5 * (1.0 - (-normal.dot(ray.direction)).clamp(0.0, 1.0)).powi(5);
         let gloss = if medium == Medium::Water { 0.0 } else { 0.5 * gloss };

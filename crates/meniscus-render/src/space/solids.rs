@@ -21,6 +21,7 @@ const MAX_STEPS: usize = 160;
 /// changes by no more than the way from the nearest node.
 pub(super) struct Solids<'a> {
     shapes: Vec<&'a Shape<3>>,
+    colours: Vec<Vec3>,
     grid: Grid<3>,
     /// The domain's upper corner.
     upper: Vec3,
@@ -32,7 +33,9 @@ pub(super) struct Solids<'a> {
 }
 
 impl<'a> Solids<'a> {
-    pub fn new(shapes: Vec<&'a Shape<3>>, grid: &Grid<3>) -> Self {
+    /// Shapes and their colours, in linear light.
+    pub fn new(painted: Vec<(&'a Shape<3>, Vec3)>, grid: &Grid<3>) -> Self {
+        let (shapes, colours): (Vec<&Shape<3>>, Vec<Vec3>) = painted.into_iter().unzip();
         let longest = grid.cells.into_iter().max().unwrap_or(1);
         let spacing = longest as f32 / COARSE as f32;
         let nodes = grid.cells.map(|n| (n as f32 / spacing).ceil() as usize + 1);
@@ -40,7 +43,7 @@ impl<'a> Solids<'a> {
         let bounds = shapes.iter().fold(Bounds::EMPTY, |sum, shape| sum.union(shape.bounds()));
         let bounds = [bounds.lower, bounds.upper]
             .map(|corner| Vec3::from_f64(grid.to_cells(corner)).max(Vec3::ZERO).min(upper));
-        let mut solids = Self { shapes, grid: *grid, upper, bounds, spacing, nodes, coarse: Vec::new() };
+        let mut solids = Self { shapes, colours, grid: *grid, upper, bounds, spacing, nodes, coarse: Vec::new() };
         if !solids.is_empty() {
             solids.coarse = (0..nodes.iter().product())
                 .into_par_iter()
@@ -61,6 +64,13 @@ impl<'a> Solids<'a> {
         let point = self.grid.point(p.to_array().map(f64::from));
         let nearest = self.shapes.iter().map(|s| s.signed_distance(point)).fold(f64::INFINITY, f64::min);
         (nearest / self.grid.dx) as f32
+    }
+
+    /// The colour of the solid that is nearest to a point.
+    pub fn colour(&self, p: Vec3) -> Vec3 {
+        let point = self.grid.point(p.to_array().map(f64::from));
+        let distances = self.shapes.iter().map(|s| s.signed_distance(point)).zip(&self.colours);
+        distances.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Vec3::ZERO, |(_, &colour)| colour)
     }
 
     /// The signed distance, or where nothing is near one of the same sign that is nearer to zero.
@@ -198,7 +208,7 @@ mod tests {
     #[test]
     fn coarse_distances_never_exceed_the_exact_ones() {
         let shape = Shape::capsule([-0.3, 0.1, 2.4], [0.5, 0.8, 3.5], 0.12).unwrap();
-        let solids = Solids::new(vec![&shape], &grid());
+        let solids = Solids::new(vec![(&shape, Vec3::ZERO)], &grid());
         for k in 0..500 {
             let k = k as f32;
             let p = vec3((k * 7.31) % 40.0, (k * 3.17) % 20.0, (k * 5.77) % 40.0);
@@ -210,7 +220,7 @@ mod tests {
     #[test]
     fn rays_meet_and_leave_a_sphere() {
         let shape = Shape::sphere([0.0, 0.5, 3.0], 0.25).unwrap();
-        let solids = Solids::new(vec![&shape], &grid());
+        let solids = Solids::new(vec![(&shape, Vec3::ZERO)], &grid());
         let ray = Ray { origin: vec3(-4.0, 10.0, 20.0), direction: vec3(1.0, 0.0, 0.0) };
         let (t, normal) = solids.first_hit(&ray, 1e9).unwrap();
         assert!((t - 19.0).abs() < 1e-2 && normal.x < -0.999);
@@ -223,7 +233,7 @@ mod tests {
     #[test]
     fn solids_end_at_the_walls() {
         let shape = Shape::half_space([0.0, 0.0, 3.0], [0.0, 0.0, 1.0]).unwrap();
-        let solids = Solids::new(vec![&shape], &grid());
+        let solids = Solids::new(vec![(&shape, Vec3::ZERO)], &grid());
         let ray = Ray { origin: vec3(10.0, 25.0, 5.0), direction: vec3(0.0, -1.0, 0.0) };
         let (t, normal) = solids.first_hit(&ray, 1e9).unwrap();
         assert!((t - 5.0).abs() < 1e-3 && normal.y == 1.0);

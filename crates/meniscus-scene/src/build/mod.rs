@@ -1,5 +1,6 @@
 //! From the content of a scene file to a [`Setup`]: everything is checked against everything else.
 
+mod body;
 mod domain;
 mod material;
 mod motion;
@@ -75,6 +76,7 @@ impl<'a, const D: usize> Builder<'a, D> {
         let sources = self.each(root.get("source"), &content.source, Self::source);
         let sinks = self.each(root.get("sink"), &content.sink, Self::sink);
         let solids = self.each(root.get("solid"), &content.solid, Self::solid);
+        let bodies = self.each(root.get("body"), &content.body, Self::body);
         let probes = self.each(root.get("probe"), &content.probe, Self::probe);
         self.unique_names(content, root);
         let particles = self.particles(content, root);
@@ -96,6 +98,7 @@ impl<'a, const D: usize> Builder<'a, D> {
             sources: sources?,
             sinks: sinks?,
             solids: solids?,
+            bodies: bodies?,
             probes: probes?,
             particles: particles?,
             solver: content.solver,

@@ -12,12 +12,17 @@ fn default_name(kind: &str, index: usize) -> String {
     format!("{kind}-{}", index + 1)
 }
 
+fn plural(kind: &str) -> String {
+    kind.strip_suffix('y').map_or_else(|| format!("{kind}s"), |stem| format!("{stem}ies"))
+}
+
 /// Gives the parts without a name theirs.
 pub(super) fn fill_in<const D: usize>(setup: &mut Setup<D>) {
     let solids = setup.solids.iter_mut().map(|s| &mut s.name).enumerate().map(|n| ("solid", n));
     let sources = setup.sources.iter_mut().map(|s| &mut s.name).enumerate().map(|n| ("source", n));
     let sinks = setup.sinks.iter_mut().map(|s| &mut s.name).enumerate().map(|n| ("sink", n));
-    for (kind, (index, name)) in solids.chain(sources).chain(sinks) {
+    let bodies = setup.bodies.iter_mut().map(|b| &mut b.name).enumerate().map(|n| ("body", n));
+    for (kind, (index, name)) in solids.chain(sources).chain(sinks).chain(bodies) {
         if name.is_empty() {
             *name = default_name(kind, index);
         }
@@ -30,8 +35,11 @@ impl<const D: usize> Builder<'_, D> {
         let solids = content.solid.iter().map(|s| s.name.as_deref()).collect();
         let sources = content.source.iter().map(|s| s.name.as_deref()).collect();
         let sinks = content.sink.iter().map(|s| s.name.as_deref()).collect();
+        let bodies = content.body.iter().map(|b| b.name.as_deref()).collect();
         let probes = content.probe.iter().map(|p| Some(p.name())).collect();
-        for (kind, names) in [("solid", solids), ("source", sources), ("sink", sinks), ("probe", probes)] {
+        let kinds =
+            [("solid", solids), ("source", sources), ("sink", sinks), ("body", bodies), ("probe", probes)];
+        for (kind, names) in kinds {
             self.unique_names_of(kind, names, root.at(kind));
         }
     }
@@ -48,7 +56,7 @@ impl<const D: usize> Builder<'_, D> {
             let name = name.map_or_else(|| default_name(kind, index), str::to_owned);
             match seen.get(&name) {
                 Some(&first) => {
-                    let message = format!("two {kind}s have the name \"{name}\"");
+                    let message = format!("two {} have the name \"{name}\"", plural(kind));
                     let help = format!("give each {kind} its own name; results are listed by name");
                     self.problems.error(&node.place, message, "the same name again", help);
                     self.problems.also_at(&list.entry(first).at("name").place, "first used here");

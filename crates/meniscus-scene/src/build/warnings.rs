@@ -1,13 +1,13 @@
 //! What works but is probably not meant.
 
-use meniscus_core::shape::{Bounds, Shape};
+use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 
 use super::Builder;
 use super::material::said;
 use super::search::{Meeting, below};
 use crate::content::{self, AirModel, Content, Walls};
 use crate::document::Node;
-use crate::setup::{Setup, SolidSetup};
+use crate::setup::{BodySetup, Setup, SolidSetup};
 
 /// Parts of a cell that shapes may overlap by without a warning.
 const SLACK: f64 = 0.05;
@@ -26,6 +26,8 @@ struct Least {
 const SOLID: Least = Least { cells: 1.0, name: "a cell", consequence: "liquid may leak through it" };
 const LIQUID: Least = Least { cells: 1.0, name: "a cell", consequence: "it may get no particles" };
 const SOURCE: Least = Least { cells: 1.0, name: "a cell", consequence: "it may pour nothing" };
+const BODY: Least =
+    Least { cells: 2.0, name: "two cells", consequence: "the liquid does not move it as it should" };
 const BUBBLE: Least = Least { cells: 2.0, name: "two cells", consequence: "the bubble may soon vanish" };
 
 impl<const D: usize> Builder<'_, D> {
@@ -39,12 +41,16 @@ impl<const D: usize> Builder<'_, D> {
             self.thin(node, &part.shape, &LIQUID);
             self.cut_out(setup, node, &part.shape);
         }
+        for (index, part) in content.body.iter().enumerate() {
+            self.thin(root.at("body").entry(index).at("shape"), &part.shape, &BODY);
+        }
         for (index, part) in content.source.iter().enumerate() {
             self.thin(root.at("source").entry(index).at("shape"), &part.shape, &SOURCE);
         }
         self.liquids_beyond_the_domain(setup, liquid);
         self.overlapping_liquids(setup, liquid);
         self.liquids_in_solids(setup, liquid);
+        self.bodies_in_the_way(setup, root.at("body"));
         self.never_active(setup, root);
         self.too_few_substeps(setup, root);
         self.too_few_substeps_for_ripples(setup, root);
@@ -250,6 +256,36 @@ impl<const D: usize> Builder<'_, D> {
         }
     }
 
+    /// Bodies that begin in a solid, in one another or beyond a wall.
+    fn bodies_in_the_way(&mut self, setup: &Setup<D>, list: &Node) {
+        let bodies: Vec<Option<Shape<D>>> = setup.bodies.iter().map(body_at_the_start).collect();
+        for (index, body) in bodies.iter().enumerate() {
+            let Some(body) = body else { continue };
+            let place = &list.entry(index).at("shape").place;
+            let bounds = body.bounds();
+            let is_beyond = |a: usize| {
+                let slack = SLACK_IN_SOLIDS * self.grid.dx;
+                (!setup.open[a][0] && bounds.lower[a] < self.domain.lower[a] - slack)
+                    || (!setup.open[a][1] && bounds.upper[a] > self.domain.upper[a] + slack)
+            };
+            if (0..D).any(is_beyond) {
+                let help = "move it inside; where it is it will be pushed in";
+                self.problems.warning(place, "the body begins in a wall of the domain", "beyond a wall", help);
+            }
+            let mut others: Vec<(String, Shape<D>)> = Vec::new();
+            others.extend(setup.solids.iter().filter_map(|s| Some((s.name.clone(), solid_at_the_start(s)?))));
+            let earlier = setup.bodies.iter().zip(&bodies).take(index);
+            others.extend(earlier.filter_map(|(b, shape)| Some((b.name.clone(), shape.clone()?))));
+            for (name, other) in others {
+                if self.meet(body, &other, SLACK_IN_SOLIDS) {
+                    let message = format!("the body overlaps \"{name}\" at the start");
+                    let help = "move them apart; as they are, they will be pushed apart";
+                    self.problems.warning(place, message, "overlaps", help);
+                }
+            }
+        }
+    }
+
     /// Whether two shapes overlap by more than the slack in cells, inside the domain, as far as a search finds out.
     fn meet(&mut self, a: &Shape<D>, b: &Shape<D>, slack: f64) -> bool {
         let (dx, slack) = (self.grid.dx, slack * self.grid.dx);
@@ -277,7 +313,7 @@ impl<const D: usize> Builder<'_, D> {
     }
 }
 
-fn is_bounded<const D: usize>(bounds: &Bounds<D>) -> bool {
+pub(super) fn is_bounded<const D: usize>(bounds: &Bounds<D>) -> bool {
     bounds.lower.iter().chain(&bounds.upper).all(|x| x.is_finite())
 }
 
@@ -287,4 +323,10 @@ fn solid_at_the_start<const D: usize>(solid: &SolidSetup<D>) -> Option<Shape<D>>
         None => Some(solid.shape.clone()),
         Some(motion) => solid.shape.clone().transformed(motion.pose(0.0)).ok(),
     }
+}
+
+/// A body where it begins.
+fn body_at_the_start<const D: usize>(body: &BodySetup<D>) -> Option<Shape<D>> {
+    let pose = RigidTransform { rotation: Rotation::identity(), translation: body.centre };
+    body.shape.clone().transformed(pose).ok()
 }

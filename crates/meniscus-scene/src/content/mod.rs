@@ -3,6 +3,7 @@
 //! The comments of the fields end up in the JSON schema and in the help of error messages, so they speak
 //! to someone who writes a scene.
 
+mod body;
 mod material;
 mod settings;
 mod shape;
@@ -10,6 +11,7 @@ mod shape;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use body::Body;
 pub use material::Material;
 pub use settings::{
     Air, AirModel, Camera, Output, Particles, Render, Show, Solver, Time, TransferScheme, Walls,
@@ -45,6 +47,9 @@ pub struct Content {
     /// Obstacles and walls, resting or moving; any number of `[[solid]]` tables.
     #[serde(default)]
     pub solid: Vec<Solid>,
+    /// Rigid bodies that the liquid moves; any number of `[[body]]` tables.
+    #[serde(default)]
+    pub body: Vec<Body>,
     /// Measurements written with every substep; any number of `[[probe]]` tables.
     #[serde(default)]
     pub probe: Vec<Probe>,
