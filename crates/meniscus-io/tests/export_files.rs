@@ -29,6 +29,7 @@ fn tank<const D: usize>(height: f32) -> Frame<D> {
             velocity: vec![[1.0; D], [2.0; D], [-3.0; D]],
         }),
         solids: vec![RigidTransform { translation: [0.75; D], ..RigidTransform::IDENTITY }],
+        smoke: Vec::new(),
         air: None,
     }
 }

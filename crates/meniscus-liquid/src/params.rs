@@ -96,6 +96,8 @@ pub enum AirModel {
     Void,
     /// Air that is cut off keeps its volume (Goldade 2017).
     Bubbles,
+    /// There is none: the fluid fills the domain, whatever the shapes that it begins with, and has no surface.
+    None,
 }
 
 /// Whether viscous liquid slips along walls.
@@ -130,6 +132,19 @@ pub struct Surroundings<const D: usize> {
     pub sources: Vec<Source<D>>,
     /// Where liquid is taken out.
     pub sinks: Vec<Shape<D>>,
+    /// The smoke; its markers are part of the state.
+    pub smoke: Vec<Smoke<D>>,
+}
+
+/// Smoke that the flow carries.
+#[derive(Clone, Debug)]
+pub struct Smoke<const D: usize> {
+    /// Where it comes from, in metres.
+    pub shape: Shape<D>,
+    /// Whether its shape is kept full of it in this substep.
+    pub fills: bool,
+    /// By how much it is lighter than the fluid, as a part of it.
+    pub buoyancy: f64,
 }
 
 /// A solid and its motion in one substep.

@@ -14,6 +14,7 @@ use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_volume;
 use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
+use crate::smoke::{Markers, missing_markers};
 use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::tracking::{Found, Tracked};
 
@@ -42,6 +43,8 @@ pub struct State<const D: usize> {
     pub volume_target: f64,
     /// The rigid bodies that the liquid moves.
     pub bodies: Vec<RigidState<D>>,
+    /// The markers of each smoke.
+    pub smoke: Vec<Markers<D>>,
     /// Bodies of liquid and regions of air, where air keeps its volume.
     pub tracked: Option<Tracked<D>>,
 }
@@ -61,8 +64,18 @@ impl<const D: usize> State<D> {
         let rigid: Vec<RigidState<D>> = surroundings.bodies.iter().map(RigidState::new).collect();
         let surroundings = &surroundings.with_bodies(&rigid);
         let shapes: Vec<Shape<D>> = bodies.iter().map(|b| b.shape.clone()).collect();
-        let near = Arc::new(blocks_of_shapes(params, &shapes));
-        let phi = initial_surface(params, &shapes, &surroundings.solids, &near);
+        let (near, phi) = match params.air {
+            AirModel::None => {
+                let all = Arc::new(Blocks::all(params.grid.cells));
+                let full = without_surface(params, &all);
+                (all, full)
+            }
+            _ => {
+                let near = Arc::new(blocks_of_shapes(params, &shapes));
+                let phi = initial_surface(params, &shapes, &surroundings.solids, &near);
+                (near, phi)
+            }
+        };
         let open = |x: [f32; D]| surroundings.solids.iter().all(|s| s.distance(params.to_metres(x)) > 0.0);
         let depth = |x| if open(x) { interpolate(&phi, x) + inner::<D>() } else { 1.0 };
         let mut particles = Particles::at(seed(&near, 0, depth));
@@ -81,7 +94,7 @@ impl<const D: usize> State<D> {
         });
         let mut cache = BoundaryCache::default();
         let boundary = Boundary::new(params, surroundings, &blocks, &mut cache);
-        if agree_in_walls(&mut level_set, &boundary) {
+        if params.air != AirModel::None && agree_in_walls(&mut level_set, &boundary) {
             redistance(&mut level_set, params.band());
         }
         let tracked = (params.air == AirModel::Bubbles).then(|| {
@@ -102,10 +115,21 @@ impl<const D: usize> State<D> {
             volume,
             volume_target: volume,
             bodies: rigid,
+            smoke: vec![Markers::default(); surroundings.smoke.len()],
             tracked,
         };
+        state.emit_smoke(params, surroundings);
         state.sort(blocks, &mut SortWorkspace::default());
         state
+    }
+
+    /// Fills the shapes of the smoke that are to be full.
+    pub(crate) fn emit_smoke(&mut self, params: &Params<D>, surroundings: &Surroundings<D>) {
+        let Surroundings { solids, smoke, .. } = surroundings;
+        for (smoke, markers) in smoke.iter().zip(&mut self.smoke).filter(|(smoke, _)| smoke.fills) {
+            let new = missing_markers(params, smoke, solids, &self.level_set, &markers.position, self.substep);
+            markers.position.extend(new);
+        }
     }
 
     /// Sorts the particles by blocks, and drops those that lie in none of them.
@@ -118,6 +142,13 @@ impl<const D: usize> State<D> {
         self.particles.truncate(ranges.sorted());
         ranges
     }
+}
+
+/// The level set of a fluid that fills the domain.
+pub(crate) fn without_surface<const D: usize>(params: &Params<D>, blocks: &Arc<Blocks<D>>) -> Field<f32, D> {
+    let mut phi = Field::new(blocks.clone(), params.band());
+    phi.values_mut().fill(-params.band());
+    phi
 }
 
 /// The velocity of the first body around a point, or of the nearest.
@@ -134,6 +165,9 @@ pub(crate) fn active_blocks<const D: usize>(
     surroundings: &Surroundings<D>,
     position: &[[f32; D]],
 ) -> Blocks<D> {
+    if params.air == AirModel::None {
+        return Blocks::all(params.grid.cells);
+    }
     let near = blocks_near(params.grid.cells, position, params.reach() as f32);
     let pushes_air = |solid: &&Solid<D>| params.air == AirModel::Bubbles && solid.moves();
     let pistons: Vec<&Solid<D>> = surroundings.solids.iter().filter(pushes_air).collect();

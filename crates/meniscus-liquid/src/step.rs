@@ -18,14 +18,15 @@ use crate::collide::{CollideInfo, keep_inside, meet_solids};
 use crate::curvature::surface_pressure;
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
-use crate::params::{Params, Rigid, Solid, Surroundings, Transfer};
+use crate::params::{AirModel, Params, Rigid, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
 use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, RigidBody, SolidVelocity, project};
 use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
+use crate::smoke::{add_buoyancy, carry};
 use crate::spray::Spray;
 use crate::squeeze::{Squeeze, find_compressed_air, find_squeezes};
-use crate::state::{State, active_blocks};
+use crate::state::{State, active_blocks, without_surface};
 use crate::surface::{advect_surface, follow_particles, thicken_films};
 use crate::tracking::{BubbleEvent, Found, trace};
 use crate::viscosity::{Viscosity, ViscosityError, ViscosityParams, diffuse};
@@ -198,17 +199,7 @@ pub fn step<const D: usize>(
     collide.lost += before - state.particles.len() - known;
     clock.stage("sort");
 
-    let travel =
-        (state.max_speed.max(source_speed(surroundings)) * dt / params.grid.dx) as f32 * (D as f32).sqrt();
-    let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, &blocks);
-    clock.stage("surface");
-    follow_particles(&mut phi, &state.particles.position, &ranges, &boundary);
-    if state.tracked.is_some() {
-        thicken_films(&mut phi);
-    }
-    state.level_set = phi;
-    // What a source sends out is replaced at once.
-    fill_sources(&mut state.level_set, params, &surroundings.sources);
+    move_surface(state, params, surroundings, &ranges, &boundary, dt, &mut clock);
     flow.poured += state.inflow * dt;
     state.volume_target += state.inflow * dt;
     state.inflow = boundary.inflow();
@@ -221,6 +212,12 @@ pub fn step<const D: usize>(
         (Vec::new(), Vec::new())
     };
     clock.stage("measure");
+    if !surroundings.smoke.is_empty() {
+        let State { smoke, velocity, .. } = state;
+        smoke.iter_mut().for_each(|markers| carry(params, surroundings, &boundary, velocity, dt, markers));
+        state.emit_smoke(params, surroundings);
+        clock.stage("smoke");
+    }
 
     let (projected, viscosity) = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
     squeezes.extend(find_squeezes(state, params, surroundings, &boundary, &projected.solve));
@@ -247,6 +244,35 @@ pub fn step<const D: usize>(
     })
 }
 
+/// Moves the level set with the flow, and holds it to what the particles allow.
+fn move_surface<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    ranges: &BlockRanges<D>,
+    boundary: &Boundary<D>,
+    dt: f64,
+    clock: &mut Clock,
+) {
+    let blocks = ranges.blocks();
+    if params.air == AirModel::None {
+        state.level_set = without_surface(params, blocks);
+        return;
+    }
+    let speed = state.max_speed.max(source_speed(surroundings));
+    let travel = (speed * dt / params.grid.dx) as f32 * (D as f32).sqrt();
+    let dt_in_cells = (dt / params.grid.dx) as f32;
+    let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks);
+    clock.stage("surface");
+    follow_particles(&mut phi, &state.particles.position, ranges, boundary);
+    if state.tracked.is_some() {
+        thicken_films(&mut phi);
+    }
+    state.level_set = phi;
+    // What a source sends out is replaced at once.
+    fill_sources(&mut state.level_set, params, &surroundings.sources);
+}
+
 /// Measures the liquid, and undoes a sudden change of its volume.
 fn keep_volume<const D: usize>(
     state: &mut State<D>,
@@ -256,6 +282,11 @@ fn keep_volume<const D: usize>(
 ) {
     let cell_volume = params.grid.dx.powi(D as i32);
     state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
+    if params.air == AirModel::None {
+        // What fills the domain is as much as solids leave of it.
+        state.volume_target = state.volume;
+        return;
+    }
     if undo_sudden_change(state, boundary, cell_volume) && !surroundings.sources.is_empty() {
         fill_sources(&mut state.level_set, params, &surroundings.sources);
         state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
@@ -399,6 +430,7 @@ fn solve_velocity<const D: usize>(
 
     let before = matches!(params.transfer, Transfer::Flip { .. }).then(|| velocity.clone());
     add_gravity(params, dt, &mut velocity);
+    add_buoyancy(params, &surroundings.smoke, &state.smoke, dt, &mut velocity);
     clock.stage("forces");
 
     let has_tension = params.surface_tension > 0.0;

@@ -47,6 +47,7 @@ fn draw(folder: &Path, sample: &Sample) -> Result<(), Box<dyn std::error::Error>
         velocity: &velocity,
         solids: &sample.solids,
         air: None,
+        smoke: &[],
         open: [[false; 2]; 3],
     };
     let start = Instant::now();
@@ -82,6 +83,8 @@ fn draw_plane(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
             velocity: &velocity,
             solids: &solids,
             air: None,
+        smoke: &[],
+            smoke: &[],
             open,
         };
         render_2d(&view, style)

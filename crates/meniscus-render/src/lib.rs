@@ -16,8 +16,8 @@
 //! let blocks = Arc::new(Blocks::all(grid.cells));
 //! let level_set = Field::from_fn(blocks.clone(), 3.0, |cell| cell[1] as f32 + 0.5 - 4.0);
 //! let velocity = FaceField::new(blocks, 0.0);
-//! let (solids, air, open) = (&[], None, [[false; 2]; 3]);
-//! let view = View { grid: &grid, level_set: &level_set, velocity: &velocity, solids, air, open };
+//! let (solids, air, smoke, open) = (&[], None, &[], [[false; 2]; 3]);
+//! let view = View { grid: &grid, level_set: &level_set, velocity: &velocity, solids, air, smoke, open };
 //! let picture = render_3d(&view, &Style3 { width: 64, height: 36, ..Style3::default() });
 //! assert_eq!(picture.rgb.len(), 64 * 36 * 3);
 //! ```
@@ -26,6 +26,7 @@ mod colour;
 mod gif;
 mod picture;
 mod plane;
+mod smoke;
 mod space;
 mod spline;
 mod vec3;

@@ -21,6 +21,8 @@ pub struct View<'a, const D: usize> {
     /// By cell, the bubble that its air belongs to: 0 is the open air, and [`NO_AIR`] is none, as in liquid and solids.
     /// Where no value is known (in inactive blocks) the air is that of the cells around.
     pub air: Option<&'a Field<u32, D>>,
+    /// The markers of each smoke, in cells.
+    pub smoke: &'a [Vec<[f32; D]>],
     /// Which sides of the domain are open: `open[axis][0]` the lower one, `open[axis][1]` the upper one.
     pub open: [[bool; 2]; D],
 }

@@ -29,6 +29,10 @@ pub struct Setup<const D: usize> {
     pub walls: Walls,
     /// Its dynamic viscosity, in Pa s.
     pub viscosity: f64,
+    /// The fluid that fills the domain, if one does: then there are no liquids and no air.
+    pub fluid: Option<FluidSetup<D>>,
+    /// Smoke that the flow carries.
+    pub smoke: Vec<SmokeSetup<D>>,
     /// Liquid that is there at the start. Where shapes overlap, the first one counts.
     pub liquids: Vec<LiquidSetup<D>>,
     /// Places that pour liquid in.
@@ -58,6 +62,26 @@ pub struct LiquidSetup<const D: usize> {
     pub shape: Shape<D>,
     /// In m/s.
     pub velocity: [f64; D],
+}
+
+/// A fluid that fills the domain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FluidSetup<const D: usize> {
+    /// At the start, in m/s.
+    pub velocity: [f64; D],
+}
+
+/// Smoke that the flow carries.
+#[derive(Clone, Debug)]
+pub struct SmokeSetup<const D: usize> {
+    /// Where it comes from.
+    pub shape: Shape<D>,
+    /// In seconds.
+    pub start: f64,
+    /// Until when the shape is kept full, in seconds; none if it is filled only once.
+    pub stop: Option<f64>,
+    /// By how much it is lighter than the fluid, as a part of it.
+    pub buoyancy: f64,
 }
 
 /// A place that pours liquid in.

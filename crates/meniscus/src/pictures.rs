@@ -5,8 +5,10 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
+use meniscus_core::grid::{Blocks, Field};
 use meniscus_io::{CacheError, Frame, WriteError, read_frame, write_atomically};
 use meniscus_render::{
     Camera, GifWriter, LiquidColour, Picture, PictureError, SolidLook, Style2, Style3, View, encode_png,
@@ -266,6 +268,7 @@ pub(crate) fn draw_2d(
         height: settings.height as usize,
         liquid: match settings.show {
             Show::Speed => LiquidColour::Speed { max_speed: fastest },
+            Show::Liquid if setup.fluid.is_some() => LiquidColour::Clear,
             Show::Liquid => LiquidColour::Plain,
         },
         solids: looks(setup),
@@ -291,8 +294,17 @@ pub(crate) fn draw_3d(
         solids: looks(setup),
         ..Style3::default()
     };
-    render_3d(&view(frame, setup, &solids), &style)
+    let mut view = view(frame, setup, &solids);
+    // A fluid that fills the domain has no surface to be seen.
+    let nothing = Field::new(Arc::new(Blocks::new(frame.grid.cells, |_| false)), BAND);
+    if setup.fluid.is_some() {
+        view.level_set = &nothing;
+    }
+    render_3d(&view, &style)
 }
+
+/// The distance of what is far from liquid, in cells.
+const BAND: f32 = 3.0;
 
 /// Frames and pictures mean the same by it.
 const _: () = assert!(meniscus_io::NO_AIR == meniscus_render::NO_AIR);
@@ -338,6 +350,7 @@ fn view<'a, const D: usize>(
         velocity: &frame.velocity,
         solids,
         air: frame.air.as_ref().map(|air| &air.bubble_of),
+        smoke: &frame.smoke,
         open: setup.open,
     }
 }

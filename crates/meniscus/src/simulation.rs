@@ -8,10 +8,10 @@ use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::{Operator, SolveParams};
 use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Rigid, Slip, Solid, Source, Squeezed, State, StepError, StepInfo,
+    AirModel, Body, Bubble, EventKind, Params, Rigid, Slip, Smoke, Solid, Source, Squeezed, State, StepError, StepInfo,
     Surroundings, Tracked, Transfer, Workspace, max_time_step, probe, solid_travel, step,
 };
-use meniscus_scene::{ProbeKind, Scene, Setup};
+use meniscus_scene::{ProbeKind, Scene, Setup, SmokeSetup};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::{body_stats, body_travel, rigid_bodies};
@@ -82,8 +82,9 @@ impl<const D: usize> Simulation<D> {
     pub fn new(scene: &Scene) -> Self {
         let setup = scene.setup::<D>();
         let params = params_of(&setup);
-        let bodies: Vec<Body<D>> =
-            setup.liquids.iter().map(|l| Body { shape: l.shape.clone(), velocity: l.velocity }).collect();
+        let liquids = setup.liquids.iter().map(|l| Body { shape: l.shape.clone(), velocity: l.velocity });
+        let fluid = setup.fluid.iter().map(|f| Body { shape: everywhere(), velocity: f.velocity });
+        let bodies: Vec<Body<D>> = liquids.chain(fluid).collect();
         Self::with(setup, params.clone(), |surroundings| State::new(&params, &bodies, surroundings))
     }
 
@@ -363,6 +364,7 @@ impl<const D: usize> Simulation<D> {
             level_set: self.state.level_set.clone(),
             velocity: self.state.velocity.clone(),
             particles: self.setup.output.particles.then(kept),
+            smoke: self.state.smoke.iter().map(|markers| markers.position.clone()).collect(),
             solids: self.poses(),
             air: self.state.tracked.as_ref().map(|tracked| frame_air(tracked, &self.state)),
         }
@@ -419,8 +421,25 @@ fn surroundings_of<const D: usize>(
         sources: (setup.sources.iter().filter(|s| active(s.start, s.stop)))
             .map(|s| Source { shape: s.shape.clone(), velocity: s.velocity })
             .collect(),
+        smoke: (setup.smoke.iter())
+            .map(|s| Smoke { shape: s.shape.clone(), fills: fills(s, [from, to]), buoyancy: s.buoyancy })
+            .collect(),
         sinks: (setup.sinks.iter().filter(|s| active(s.start, s.stop))).map(|s| s.shape.clone()).collect(),
     }
+}
+
+/// Whether smoke fills its shape in a substep: once, or all the time until it stops.
+fn fills<const D: usize>(smoke: &SmokeSetup<D>, [from, to]: [f64; 2]) -> bool {
+    match smoke.stop {
+        Some(stop) => smoke.start <= from && from < stop,
+        None if from == to => smoke.start <= from,
+        None => from < smoke.start && smoke.start <= to,
+    }
+}
+
+/// All of space.
+fn everywhere<const D: usize>() -> Shape<D> {
+    Shape::centred_box([0.0; D], [1e15; D]).expect("a sound box")
 }
 
 fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
@@ -435,6 +454,7 @@ fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
         },
         surface_tension: setup.surface_tension,
         air: match setup.air {
+            _ if setup.fluid.is_some() => AirModel::None,
             meniscus_scene::AirModel::Void => AirModel::Void,
             meniscus_scene::AirModel::Bubbles => AirModel::Bubbles,
         },

@@ -47,6 +47,8 @@ pub struct Frame<const D: usize> {
     pub velocity: FaceField<f32, D>,
     /// The particles, where they are kept.
     pub particles: Option<FrameParticles<D>>,
+    /// The markers of each smoke, in cells; their order is not kept.
+    pub smoke: Vec<Vec<[f32; D]>>,
     /// The pose of each solid of the scene, then of each body.
     pub solids: Vec<RigidTransform<D>>,
     /// The bubbles, where air keeps its volume.
@@ -113,6 +115,7 @@ struct Packed<const D: usize> {
     level_set: PackedLevelSet,
     velocity: PackedVelocity,
     particles: Option<PackedParticles<D>>,
+    smoke: Vec<PackedParticles<D>>,
     solids: Vec<RigidTransform<D>>,
     air: Option<PackedAir<D>>,
 }
@@ -132,6 +135,7 @@ impl<const D: usize> Packed<D> {
             level_set,
             velocity,
             particles: frame.particles.as_ref().map(PackedParticles::new),
+            smoke: frame.smoke.iter().map(|markers| PackedParticles::of_markers(markers)).collect(),
             solids: frame.solids.clone(),
             air: frame.air.as_ref().map(|air| PackedAir::new(air, &frame.level_set)),
         }
@@ -152,6 +156,7 @@ impl<const D: usize> Packed<D> {
             level_set,
             velocity,
             particles: self.particles.map(|particles| particles.unpack()).transpose()?,
+            smoke: self.smoke.iter().map(|p| Ok(p.unpack()?.position)).collect::<Result<_, String>>()?,
             solids: self.solids,
             air,
         })

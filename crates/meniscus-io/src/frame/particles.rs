@@ -60,6 +60,14 @@ impl<const D: usize> PackedParticles<D> {
         Self { block, count, largest: fastest, position: position.concat(), velocity: velocity.concat() }
     }
 
+    /// Points without velocities, in the order of their blocks.
+    pub(super) fn of_markers(markers: &[[f32; D]]) -> Self {
+        let mut position = markers.to_vec();
+        position.sort_by_cached_key(block_of);
+        let velocity = vec![[0.0; D]; position.len()];
+        Self::new(&FrameParticles { position, velocity })
+    }
+
     pub(super) fn unpack(&self) -> Result<FrameParticles<D>, String> {
         let runs = self.block.len();
         if self.count.len() != runs || self.largest.len() != runs {

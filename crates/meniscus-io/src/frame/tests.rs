@@ -24,6 +24,7 @@ fn frame<const D: usize>(cells: [usize; D], mask: u64, height: f32, particles: V
             c.iter().enumerate().map(|(a, &c)| ripple(c as f32 * 0.1 + (axis + a) as f32)).sum()
         }),
         particles: (!particles.is_empty()).then_some(FrameParticles { position: particles, velocity }),
+        smoke: vec![Vec::new(), vec![[3.25; D], [1.5; D]]],
         solids: vec![RigidTransform { rotation: Rotation::identity(), translation: [0.25; D] }; 2],
         air: None,
     }
@@ -137,6 +138,7 @@ fn deep_liquid_and_far_air_cost_a_few_bytes() {
         level_set: Field::from_fn(blocks.clone(), 3.0, |c| c[1] as f32 - 63.3),
         velocity: FaceField::new(blocks.clone(), 0.0),
         particles: None,
+        smoke: Vec::new(),
         solids: Vec::new(),
         air: None,
     };

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use crate::colour::{from_srgb, speed_colour_linear, to_srgb};
 use crate::picture::Picture;
+use crate::smoke::{Density, smoke_colour};
 use crate::space::SolidLook;
 use crate::vec3::Vec3;
 use crate::view::View;
@@ -32,6 +33,8 @@ use surface::Outline;
 pub enum LiquidColour {
     /// One colour.
     Plain,
+    /// That of air.
+    Clear,
     /// By speed, see [`crate::speed_colour`]. A fixed scale keeps a sequence from flickering.
     Speed {
         /// The speed of the brightest colour, in m/s.
@@ -97,6 +100,7 @@ pub fn render_2d(view: &View<2>, style: &Style2) -> Picture {
         outline: Outline::new(view.level_set),
         motion: Motion::new(view),
         air: Air::new(view),
+        smoke: view.smoke.iter().map(|markers| Density::new(view.grid.cells, markers)).collect(),
         liquid: style.liquid,
         solids: &style.solids,
         half_line: half_line(height),
@@ -127,6 +131,7 @@ struct Painter<'a> {
     outline: Outline,
     motion: Motion,
     air: Option<Air>,
+    smoke: Vec<Density<2>>,
     liquid: LiquidColour,
     solids: &'a [SolidLook],
     half_line: f32,
@@ -145,6 +150,9 @@ impl Painter<'_> {
         // Two nested areas: the outer one shows as a line around the inner one.
         shown = shown.lerp(from_srgb(SURFACE_LINE), coverage(distance - self.half_line));
         shown = shown.lerp(self.liquid_colour(p), coverage(distance + self.half_line));
+        for (index, smoke) in self.smoke.iter().enumerate() {
+            shown = shown.lerp(smoke_colour(index + 1), 1.0 - (-1.5 * smoke.at(p)).exp());
+        }
         let solid = self.frame.scale * solid_distance(self.view, p);
         let line = coverage(solid - self.half_line);
         if line > 0.0 {
@@ -167,6 +175,7 @@ impl Painter<'_> {
     fn liquid_colour(&self, p: [f32; 2]) -> Vec3 {
         match self.liquid {
             LiquidColour::Plain => from_srgb(LIQUID),
+            LiquidColour::Clear => from_srgb(AIR),
             LiquidColour::Speed { max_speed } => {
                 let [u, v] = self.motion.at(p);
                 speed_colour_linear((u * u + v * v).sqrt() / max_speed as f32)

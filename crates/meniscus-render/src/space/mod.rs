@@ -10,6 +10,7 @@ mod light;
 mod ray;
 mod scene;
 mod shade;
+mod haze;
 mod solids;
 mod surface;
 mod tank;
@@ -25,6 +26,7 @@ use crate::vec3::Vec3;
 use crate::view::View;
 use camera::Lens;
 use caustics::FloorLight;
+use haze::Haze;
 use light::tone_map;
 use scene::Scene;
 use shade::Shader;
@@ -94,8 +96,10 @@ pub fn render_3d(view: &View<3>, style: &Style3) -> Picture {
     let scene = Scene::new(view, style);
     let water = Water::new(style.water_colour, scene.size());
     let floor_light = FloorLight::new(&scene, &water, width.max(height));
+    let haze = Haze::new(view.grid.cells, view.smoke);
     let shader = Shader {
         scene: &scene,
+        haze: haze.as_ref(),
         water: &water,
         floor_light: &floor_light,
         pixel_angle: lens.pixel_angle(),

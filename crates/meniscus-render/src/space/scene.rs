@@ -44,6 +44,16 @@ pub(super) enum End {
     Interface { t: f32, normal: Vec3, next: Medium },
 }
 
+impl End {
+    /// The length of the way.
+    pub fn way(&self) -> f32 {
+        match *self {
+            Self::Sky => f32::INFINITY,
+            Self::Floor { t } | Self::Solid { t, .. } | Self::Interface { t, .. } => t,
+        }
+    }
+}
+
 /// How far from an interface a ray goes on, in cells.
 const NUDGE: f32 = 4e-3;
 

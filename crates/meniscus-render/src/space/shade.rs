@@ -1,6 +1,7 @@
 //! The light that arrives along a ray.
 
 use super::caustics::FloorLight;
+use super::haze::Haze;
 use super::light::{BOUNCE, FILL, FILL_DIRECTION, KEY, KEY_SOFTNESS, SKY};
 use super::light::{backdrop, environment, floor_albedo, key_direction, smooth_step};
 use super::ray::{Ray, reflect, refract};
@@ -27,6 +28,7 @@ const TILES: f32 = 8.0;
 /// The scene and what the lamps make of it.
 pub(super) struct Shader<'a> {
     pub scene: &'a Scene<'a>,
+    pub haze: Option<&'a Haze>,
     pub water: &'a Water,
     pub floor_light: &'a FloorLight,
     /// The angle of a pixel.
@@ -49,11 +51,8 @@ impl Shader<'_> {
     /// The light along a ray from the eye, and the distance to what it first meets.
     pub fn eye(&self, ray: &Ray, medium: Medium) -> (Vec3, f32) {
         let end = self.scene.trace(ray, medium);
-        let first = match end {
-            End::Sky => f32::INFINITY,
-            End::Floor { t } | End::Solid { t, .. } | End::Interface { t, .. } => t,
-        };
-        (self.light(ray, medium, end, Past { depth: 0, weight: 1.0, length: 0.0, caught: 0 }), first)
+        let past = Past { depth: 0, weight: 1.0, length: 0.0, caught: 0 };
+        (self.light(ray, medium, end, past), end.way())
     }
 
     fn follow(&self, ray: &Ray, medium: Medium, past: Past) -> Vec3 {
@@ -61,6 +60,14 @@ impl Shader<'_> {
     }
 
     fn light(&self, ray: &Ray, medium: Medium, end: End, past: Past) -> Vec3 {
+        let light = self.light_behind(ray, medium, end, past);
+        match self.haze {
+            Some(haze) => haze.veil(ray, end.way(), light),
+            None => light,
+        }
+    }
+
+    fn light_behind(&self, ray: &Ray, medium: Medium, end: End, past: Past) -> Vec3 {
         match end {
             End::Sky if past.depth == 0 => backdrop(ray.direction),
             End::Sky => environment(ray.direction),
@@ -117,7 +124,8 @@ impl Shader<'_> {
         let footprint = self.pixel_angle * way / (-ray.direction.y).max(0.05);
         let albedo = seen_in(medium, floor_albedo(p.x / tile, p.z / tile, footprint / tile));
         let (light, depth) = self.floor_light.at(p.x, p.z);
-        let key = light * (KEY * key_direction().y);
+        let clear = self.clear(p);
+        let key = light * (KEY * key_direction().y) * clear;
         let open = self.scene.opaque.openness(p, UP, 0.06 * size);
         let ambient = SKY * self.water.transmittance(Medium::Water, depth) * open;
         let lit = albedo * (key + ambient);
@@ -125,6 +133,11 @@ impl Shader<'_> {
         let middle = self.scene.upper * 0.5;
         let away = Vec3 { y: 0.0, ..p - middle }.length() / size;
         lit.lerp(backdrop(ray.direction), smooth_step(0.5, 3.2, away))
+    }
+
+    /// The part of the key light that smoke lets through to a point.
+    fn clear(&self, p: Vec3) -> f32 {
+        self.haze.map_or(1.0, |haze| haze.transmittance(&Ray { origin: p, direction: key_direction() }))
     }
 
     fn water_above(&self, p: Vec3) -> f32 {
@@ -139,7 +152,7 @@ impl Shader<'_> {
         if facing > 0.0 {
             let wet = self.scene.wet_length(&to_key);
             key = key * self.scene.opaque.light(&to_key, 2.0 * KEY_SOFTNESS);
-            key *= self.water.transmittance(Medium::Water, wet);
+            key *= self.water.transmittance(Medium::Water, wet) * self.clear(p);
         }
         let open = self.scene.opaque.openness(p, normal, 0.06 * self.scene.size());
         let near_floor = smooth_step(0.0, 0.15 * self.scene.size(), p.y);

@@ -1,7 +1,7 @@
 //! What the liquids of a scene are made of.
 
 use super::Builder;
-use crate::content::{Content, Liquid, Material, Source};
+use crate::content::{Content, Fluid, Liquid, Material, Source};
 use crate::document::Node;
 
 /// Properties of a liquid.
@@ -23,9 +23,15 @@ impl Properties {
         PLAIN.overridden(l.material, l.density, l.viscosity, l.surface_tension)
     }
 
-    /// What a source leaves out is as in the first liquid.
+    /// Of a fluid that fills the domain. It has no surface, whatever its material.
+    pub fn of_fluid(f: &Fluid) -> Self {
+        Self { density: 1.2, ..PLAIN }.overridden(f.material, f.density, f.viscosity, Some(0.0))
+    }
+
+    /// What a source leaves out is as in the fluid or the first liquid.
     pub fn of_source(s: &Source, content: &Content) -> Self {
-        let base = content.liquid.first().map_or(PLAIN, Self::of_liquid);
+        let fluid = content.fluid.as_ref().map(Self::of_fluid);
+        let base = fluid.unwrap_or_else(|| content.liquid.first().map_or(PLAIN, Self::of_liquid));
         base.overridden(s.material, s.density, s.viscosity, s.surface_tension)
     }
 
@@ -57,12 +63,13 @@ impl<const D: usize> Builder<'_, D> {
         let (liquids, sources) = (root.at("liquid"), root.at("source"));
         let of_liquids =
             content.liquid.iter().enumerate().map(|(i, l)| (liquids.entry(i), Properties::of_liquid(l)));
+        let of_fluid = content.fluid.iter().map(|f| (root.at("fluid"), Properties::of_fluid(f)));
         let of_sources = content
             .source
             .iter()
             .enumerate()
             .map(|(i, s)| (sources.entry(i), Properties::of_source(s, content)));
-        let all: Vec<(&Node, Properties)> = of_liquids.chain(of_sources).collect();
+        let all: Vec<(&Node, Properties)> = of_fluid.chain(of_liquids).chain(of_sources).collect();
         let density = self.agreed(&all, "density", "densities", "kg/m3", |p| p.density);
         let tension = self.agreed(&all, "surface_tension", "surface tensions", "N/m", |p| p.surface_tension);
         let viscosity = self.agreed(&all, "viscosity", "viscosities", "Pa s", |p| p.viscosity);

@@ -2,6 +2,7 @@
 
 mod body;
 mod domain;
+mod fluid;
 mod material;
 mod motion;
 mod names;
@@ -72,6 +73,8 @@ impl<'a, const D: usize> Builder<'a, D> {
         let gravity = self.optional_vector(root, "gravity", content.gravity.as_deref(), gravity_default());
         let open = self.open(content, root);
         let substance = self.substance(content, root);
+        let fluid = self.fluid(content, root);
+        let smoke = self.each(root.get("smoke"), &content.smoke, Self::smoke);
         let liquids = self.each(root.get("liquid"), &content.liquid, Self::liquid);
         let sources = self.each(root.get("source"), &content.source, Self::source);
         let sinks = self.each(root.get("sink"), &content.sink, Self::sink);
@@ -94,6 +97,8 @@ impl<'a, const D: usize> Builder<'a, D> {
             surface_tension,
             air: content.air.model,
             walls: content.domain.walls,
+            fluid: fluid?,
+            smoke: smoke?,
             liquids: liquids?,
             sources: sources?,
             sinks: sinks?,
@@ -202,8 +207,9 @@ impl<'a, const D: usize> Builder<'a, D> {
     }
 
     fn anything_to_simulate(&mut self, content: &Content, root: &Node) {
-        if content.liquid.is_empty() && content.source.is_empty() && !self.pruned {
-            let help = "add a [[liquid]] or a [[source]], for example\n[[liquid]]\nshape = { box = { from = ..., to = ... } }";
+        let has_none = content.liquid.is_empty() && content.source.is_empty() && content.fluid.is_none();
+        if has_none && !self.pruned {
+            let help = "add a [[liquid]], a [[source]] or a [fluid], for example\n[[liquid]]\nshape = { box = { from = ..., to = ... } }";
             let place = &root.at("domain").place;
             self.problems.error(place, "the scene has no liquid", "nothing to simulate in this domain", help);
         }

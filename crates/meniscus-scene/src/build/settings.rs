@@ -3,7 +3,7 @@
 use meniscus_core::vector::{norm, sub};
 
 use super::Builder;
-use crate::content::{Camera, Content, TransferScheme};
+use crate::content::{Camera, Content, Show, TransferScheme};
 use crate::document::Node;
 use crate::setup::{CameraSetup, ParticleSettings, RenderSettings, Transfer};
 
@@ -57,7 +57,7 @@ impl<const D: usize> Builder<'_, D> {
             width: given.width,
             height: given.height,
             camera,
-            show: given.show.unwrap_or_default(),
+            show: given.show.unwrap_or(if content.smoke.is_empty() { Show::Speed } else { Show::Liquid }),
             streamlines: given.streamlines.unwrap_or_default(),
         })
     }

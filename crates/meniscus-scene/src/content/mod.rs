@@ -4,6 +4,7 @@
 //! to someone who writes a scene.
 
 mod body;
+mod fluid;
 mod material;
 mod settings;
 mod shape;
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use body::Body;
+pub use fluid::{Fluid, Smoke};
 pub use material::Material;
 pub use settings::{
     Air, AirModel, Camera, Output, Particles, Render, Show, Solver, Time, TransferScheme, Walls,
@@ -41,6 +43,11 @@ pub struct Content {
     /// Places that remove liquid; any number of `[[sink]]` tables.
     #[serde(default)]
     pub sink: Vec<Sink>,
+    /// One fluid that fills the domain, instead of liquids with a surface: `[fluid]`.
+    pub fluid: Option<Fluid>,
+    /// Smoke or dye that the flow carries; any number of `[[smoke]]` tables.
+    #[serde(default)]
+    pub smoke: Vec<Smoke>,
     /// What the air does.
     #[serde(default)]
     pub air: Air,

@@ -137,8 +137,7 @@ pub struct Render {
     /// Where the camera is, such as `{ from = [2, 1, 3], to = [0.5, 0.3, 0.5] }`; a view of the
     /// whole domain if left out. Only in 3D.
     pub camera: Option<Camera>,
-    /// What the colours of a 2D picture show.
-    #[schemars(extend("default" = "speed"))]
+    /// What the colours of a 2D picture show; `"speed"` if left out, or `"liquid"` where there is smoke.
     pub show: Option<Show>,
     /// Whether a 2D picture has streamlines.
     #[schemars(extend("default" = false))]
@@ -172,12 +171,11 @@ fn default_fov() -> f64 {
 }
 
 /// What the colours of a 2D picture show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Show {
     /// The speed of the liquid.
-    #[default]
     Speed,
-    /// Only where the liquid is.
+    /// Only where the liquid is; a fluid that fills the domain is not shown.
     Liquid,
 }

@@ -1,0 +1,42 @@
+//! A fluid that fills the domain, and smoke in it, as they are written.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Material, Shape};
+
+/// One fluid that fills all that solids leave of the domain, and so has no surface: air with smoke in it, or water far below
+/// its surface. A scene with this table has no `[[liquid]]` and no `[air]`. 3D pictures do not show the fluid, only what is in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fluid {
+    /// What it is made of: a preset of `density` and `viscosity`, each of which can be given beside it.
+    pub material: Option<Material>,
+    /// Its density in kg/m3; 1.2, that of air, if left out.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: Option<f64>,
+    /// How much it resists shear, its dynamic viscosity in Pa s; 0 if left out.
+    #[schemars(range(min = 0.0))]
+    pub viscosity: Option<f64>,
+    /// Its velocity at the start in m/s, one number for each dimension; at rest if left out.
+    pub velocity: Option<Vec<f64>>,
+}
+
+/// Smoke, or dye: markers that are carried along and show the flow. It fills its shape once, or all the time if it has a `stop`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Smoke {
+    /// Where it comes from, such as `{ sphere = { centre = [0.5, 0.2], radius = 0.1 } }`.
+    pub shape: Shape,
+    /// When it fills its shape, or begins to, in seconds from the start of the simulation.
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub start: f64,
+    /// Until when its shape is kept full of it, in seconds; it is filled only once if left out.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub stop: Option<f64>,
+    /// By how much it is lighter than the fluid, as a part of it: 0.1 rises with a tenth of gravity, -0.1 sinks.
+    #[serde(default)]
+    #[schemars(range(min = -1.0, max = 1.0))]
+    pub buoyancy: f64,
+}
