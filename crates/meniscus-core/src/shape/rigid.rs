@@ -72,6 +72,25 @@ impl<const D: usize> Rotation<D> {
         Self { matrix: orthonormal(turned) }
     }
 
+    /// The unit quaternion `[x, y, z, w]` of this rotation, with `w >= 0`; in 2D it is about the z-axis.
+    pub fn to_quaternion(&self) -> [f64; 4] {
+        let m = |row: usize, column: usize| {
+            if row < D && column < D { self.matrix[row][column] } else { f64::from(u8::from(row == column)) }
+        };
+        // Row k holds the products 4 q_k q_j of the quaternion's components: the longest row loses no digits
+        // (Shepperd 1978).
+        let products = [
+            [1.0 + m(0, 0) - m(1, 1) - m(2, 2), m(0, 1) + m(1, 0), m(0, 2) + m(2, 0), m(2, 1) - m(1, 2)],
+            [m(0, 1) + m(1, 0), 1.0 - m(0, 0) + m(1, 1) - m(2, 2), m(1, 2) + m(2, 1), m(0, 2) - m(2, 0)],
+            [m(0, 2) + m(2, 0), m(1, 2) + m(2, 1), 1.0 - m(0, 0) - m(1, 1) + m(2, 2), m(1, 0) - m(0, 1)],
+            [m(2, 1) - m(1, 2), m(0, 2) - m(2, 0), m(1, 0) - m(0, 1), 1.0 + m(0, 0) + m(1, 1) + m(2, 2)],
+        ];
+        let longest = (0..3).fold(3, |best, k| if products[k][k] > products[best][best] { k } else { best });
+        let row = products[longest];
+        let length = norm(row).copysign(row[3]);
+        row.map(|x| x / length)
+    }
+
     /// The orthogonal matrix, row by row.
     pub fn matrix(&self) -> &[[f64; D]; D] {
         &self.matrix
@@ -183,5 +202,33 @@ mod tests {
         let flat = Rotation::<2>::from_angle(0.4).unwrap().turned([0.0, 0.0, 0.5]);
         let expected = Rotation::<2>::from_angle(0.9).unwrap();
         assert!(norm(sub(flat.apply([1.0, 2.0]), expected.apply([1.0, 2.0]))) < 1e-15);
+    }
+
+    #[test]
+    fn a_rotation_is_that_of_its_quaternion() {
+        // Half turns and nearly half turns among them, where w vanishes.
+        let axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, -2.0, 3.0], [-3.0, 0.1, 0.2]];
+        for axis in axes {
+            for angle in [-3.1, -0.3, 0.0, 1e-9, 1.0, 2.2, std::f64::consts::PI, 3.2, 6.0] {
+                let rotation = Rotation::<3>::from_axis_angle(axis, angle).unwrap();
+                let quaternion = rotation.to_quaternion();
+                assert!((norm(quaternion) - 1.0).abs() < 1e-15);
+                assert!(quaternion[3] >= 0.0);
+                let again = Rotation::<3>::from_quaternion(quaternion).unwrap();
+                for (found, expected) in again.matrix.iter().zip(&rotation.matrix) {
+                    assert!(norm(sub(*found, *expected)) < 1e-15, "{axis:?} {angle} {quaternion:?}");
+                }
+            }
+        }
+        assert_eq!(Rotation::<3>::identity().to_quaternion(), [0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn the_quaternion_of_a_plane_rotation_is_about_z() {
+        for angle in [-3.0_f64, -1.0, 0.0, 0.4, 2.0, 3.1] {
+            let found = Rotation::<2>::from_angle(angle).unwrap().to_quaternion();
+            let expected = [0.0, 0.0, (0.5 * angle).sin(), (0.5 * angle).cos()];
+            assert!(norm(sub(found, expected)) < 1e-15, "{angle}: {found:?}");
+        }
     }
 }
