@@ -50,19 +50,72 @@ use error::{require_finite, require_positive, unit};
 #[derive(Clone, Debug)]
 pub struct Shape<const D: usize>(Kind<D>);
 
+/// What a shape is made of, as [`Shape::kind`] tells it.
 #[derive(Clone, Debug)]
-enum Kind<const D: usize> {
-    Box { centre: [f64; D], half_extents: [f64; D] },
-    Sphere { centre: [f64; D], radius: f64 },
-    Cylinder { centre: [f64; D], axis: [f64; D], half_length: f64, radius: f64 },
-    Capsule { start: [f64; D], end: [f64; D], radius: f64 },
-    HalfSpace { point: [f64; D], normal: [f64; D] },
+pub enum Kind<const D: usize> {
+    /// An axis-aligned box.
+    Box {
+        /// Its centre.
+        centre: [f64; D],
+        /// Half of its extent along each axis.
+        half_extents: [f64; D],
+    },
+    /// A sphere; in 2D a disc.
+    Sphere {
+        /// Its centre.
+        centre: [f64; D],
+        /// Its radius.
+        radius: f64,
+    },
+    /// A cylinder with flat ends; in 2D an oriented rectangle.
+    Cylinder {
+        /// Its centre.
+        centre: [f64; D],
+        /// The unit vector along it.
+        axis: [f64; D],
+        /// From the centre to an end.
+        half_length: f64,
+        /// From the axis to the side.
+        radius: f64,
+    },
+    /// What lies within a radius of a segment, which may be a point.
+    Capsule {
+        /// One end of the segment.
+        start: [f64; D],
+        /// The other end.
+        end: [f64; D],
+        /// The radius.
+        radius: f64,
+    },
+    /// Everything behind a plane.
+    HalfSpace {
+        /// A point of the plane.
+        point: [f64; D],
+        /// The unit vector out of the solid.
+        normal: [f64; D],
+    },
+    /// The inside of a mesh; only in 3D.
     Mesh(Arc<ClosedMesh>),
+    /// What lies in at least one of the shapes.
     Union(Vec<Shape<D>>),
+    /// What lies in all of the shapes.
     Intersection(Vec<Shape<D>>),
+    /// All but the shape.
     Complement(Box<Shape<D>>),
-    Transformed { transform: RigidTransform<D>, shape: Box<Shape<D>> },
-    Shell { shape: Box<Shape<D>>, half_thickness: f64 },
+    /// A shape, moved.
+    Transformed {
+        /// Takes the shape to its place.
+        transform: RigidTransform<D>,
+        /// The shape before.
+        shape: Box<Shape<D>>,
+    },
+    /// The layer around the surface of a shape.
+    Shell {
+        /// The shape.
+        shape: Box<Shape<D>>,
+        /// How far the layer reaches to either side of the surface.
+        half_thickness: f64,
+    },
 }
 
 impl Shape<3> {
@@ -164,6 +217,11 @@ impl<const D: usize> Shape<D> {
     pub fn shell(self, thickness: f64) -> Result<Self, ShapeError> {
         require_positive("shell", "the thickness", thickness)?;
         Ok(Self(Kind::Shell { shape: Box::new(self), half_thickness: 0.5 * thickness }))
+    }
+
+    /// What the shape is made of.
+    pub fn kind(&self) -> &Kind<D> {
+        &self.0
     }
 
     /// The signed distance from `point` to the surface, negative inside.

@@ -109,6 +109,10 @@ impl<const D: usize> Rotation<D> {
     }
 }
 
+fn transposed<const D: usize>(matrix: [[f64; D]; D]) -> [[f64; D]; D] {
+    std::array::from_fn(|row| std::array::from_fn(|column| matrix[column][row]))
+}
+
 /// The rows at right angles and of length one again, after rounding.
 fn orthonormal<const D: usize>(mut rows: [[f64; D]; D]) -> [[f64; D]; D] {
     for row in 0..D {
@@ -170,6 +174,13 @@ impl<const D: usize> RigidTransform<D> {
     /// No motion.
     pub const IDENTITY: Self = Self { rotation: Rotation::identity(), translation: [0.0; D] };
 
+    /// The motion that `first` and then this one make together.
+    pub fn after(&self, first: &Self) -> Self {
+        let columns = transposed(first.rotation.matrix).map(|column| self.rotation.apply(column));
+        let rotation = Rotation { matrix: orthonormal(transposed(columns)) };
+        Self { rotation, translation: self.apply(first.translation) }
+    }
+
     /// Where `point` goes.
     #[inline]
     pub fn apply(&self, point: [f64; D]) -> [f64; D] {
@@ -202,6 +213,18 @@ mod tests {
         let flat = Rotation::<2>::from_angle(0.4).unwrap().turned([0.0, 0.0, 0.5]);
         let expected = Rotation::<2>::from_angle(0.9).unwrap();
         assert!(norm(sub(flat.apply([1.0, 2.0]), expected.apply([1.0, 2.0]))) < 1e-15);
+    }
+
+    #[test]
+    fn motions_follow_one_another() {
+        let rotation = |axis: [f64; 3], angle| Rotation::<3>::from_axis_angle(axis, angle).unwrap();
+        let first =
+            RigidTransform { rotation: rotation([1.0, 2.0, 3.0], 0.7), translation: [0.1, -0.2, 0.3] };
+        let second =
+            RigidTransform { rotation: rotation([-1.0, 0.5, 0.2], 2.1), translation: [1.0, 2.0, -4.0] };
+        let point = [0.3, -0.4, 0.9];
+        let (found, expected) = (second.after(&first).apply(point), second.apply(first.apply(point)));
+        assert!(norm(sub(found, expected)) < 1e-14, "{found:?} {expected:?}");
     }
 
     #[test]

@@ -1,0 +1,280 @@
+//! One step of rapier, set up from nothing. Compiled once for each dimension.
+
+use meniscus_core::vector::{add_scaled, norm, sub};
+
+use super::super::{Part, Scales, Start, Way, Weight};
+use super::rapier::prelude::*;
+use super::{
+    Pose, angular, angular_array, array, convex, mass_properties, placed, quaternion, vector,
+    without_gyration,
+};
+use crate::pieces::Piece;
+use crate::{AdvanceInfo, ContactError};
+
+/// How much of an overlap is taken away in a step.
+const OVERLAP_REDUCTION: f64 = 0.4;
+/// How far an overlap pushes a body in a whole step at most, in cells: what has to give way should do so gently.
+const OVERLAP_PUSH: f64 = 0.2;
+/// Contacts are damped this much beyond the critical, which makes them rigid: their compliance is with its square.
+const DAMPING_RATIO: f64 = 100.0;
+/// Sweeps over all contacts, before bodies move and again after.
+const SWEEPS: usize = 100;
+/// How near things are that touch, in cells.
+const NEAR: f64 = 0.02;
+/// Steps at most, of the fastest and smallest bodies. What is faster still is swept along its way.
+const MAX_STEPS: f64 = 16.0;
+
+/// Collision shapes, and how to step with them.
+pub struct Engine {
+    bodies: Vec<(Body, Weight)>,
+    solids: Vec<Body>,
+    sides: Vec<Collider>,
+    scales: Scales,
+}
+
+/// What belongs to one body or solid.
+struct Body {
+    colliders: Vec<Collider>,
+    /// How far it reaches from its origin.
+    reach: f64,
+}
+
+impl Engine {
+    pub fn new(
+        bodies: Vec<(Part, Weight)>,
+        solids: Vec<Part>,
+        sides: Vec<Piece>,
+        scales: Scales,
+    ) -> Result<Self, ContactError> {
+        let mut with_weights = Vec::new();
+        for (part, weight) in bodies {
+            with_weights.push((Body::new(&part)?, weight));
+        }
+        Ok(Self {
+            bodies: with_weights,
+            solids: solids.iter().map(Body::new).collect::<Result<_, _>>()?,
+            // The smaller coefficient counts, so that these are always those of the body.
+            sides: sides.iter().filter_map(half_space).map(|c| surface(c, f64::MAX, 1.0)).collect(),
+            scales,
+        })
+    }
+
+    /// Moves the bodies by `dt` while the solids move from their first to their second poses.
+    ///
+    /// Contacts that exist are solved first, for velocities alone: forces have acted on these, and what rests must be at
+    /// rest, by friction too, before it moves. Contacts that come up on the way are solved there.
+    pub fn advance(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> (Vec<Way>, AdvanceInfo) {
+        let hooks = NoBounceAtRest { speed: 2.0 * self.scales.gravity * dt };
+        let (mut world, bodies, movers) = self.world(starts, solids);
+        world.integration_parameters = self.parameters(dt, dt, NEAR * self.scales.dx);
+        world.integration_parameters.max_ccd_substeps = 0;
+        move_solids(&mut world, &movers, solids, 1.0);
+        world.step_with_events(&hooks, &());
+        let held: Vec<Start> =
+            bodies.iter().zip(starts).map(|(body, start)| held(&world.bodies[*body], start)).collect();
+        let mut info = touching(&world.narrow_phase);
+
+        let (steps, travel) = self.steps(&held, solids, dt);
+        let (mut world, bodies, movers) = self.world(&held, solids);
+        let prediction = (2.0 * travel / steps as f64).max(NEAR * self.scales.dx);
+        world.integration_parameters = self.parameters(dt / steps as f64, dt, prediction);
+        for step in 1..=steps {
+            move_solids(&mut world, &movers, solids, step as f64 / steps as f64);
+            world.step_with_events(&hooks, &());
+            info.contacts = info.contacts.max(touching(&world.narrow_phase).contacts);
+        }
+        let ways = bodies.iter().zip(starts).map(|(handle, start)| way(&world.bodies[*handle], start, dt));
+        (ways.collect(), info)
+    }
+
+    /// Everything at the beginning of a step, and where bodies and solids are in it.
+    fn world(
+        &self,
+        starts: &[Start],
+        solids: &[[Pose; 2]],
+    ) -> (PhysicsWorld, Vec<RigidBodyHandle>, Vec<RigidBodyHandle>) {
+        let mut world = PhysicsWorld { gravity: Vector::ZERO, ..PhysicsWorld::default() };
+        let movers = self.insert_solids(&mut world, solids);
+        let bodies = self.insert_bodies(&mut world, starts);
+        (world, bodies, movers)
+    }
+
+    fn insert_solids(&self, world: &mut PhysicsWorld, motions: &[[Pose; 2]]) -> Vec<RigidBodyHandle> {
+        for side in &self.sides {
+            world.colliders.insert(side.clone());
+        }
+        let mut handles = Vec::new();
+        for (solid, [from, to]) in self.solids.iter().zip(motions) {
+            let rests = from == to;
+            let kind =
+                if rests { RigidBodyBuilder::fixed() } else { RigidBodyBuilder::kinematic_position_based() };
+            let handle = world.bodies.insert(kind.pose(placed(from.translation, from.quaternion)));
+            solid.insert_into(world, handle);
+            handles.push(handle);
+        }
+        handles
+    }
+
+    fn insert_bodies(&self, world: &mut PhysicsWorld, starts: &[Start]) -> Vec<RigidBodyHandle> {
+        let mut handles = Vec::new();
+        for ((body, weight), start) in self.bodies.iter().zip(starts) {
+            let handle = world.bodies.insert(
+                without_gyration(RigidBodyBuilder::dynamic())
+                    .pose(placed(start.pose.translation, start.pose.quaternion))
+                    .linvel(vector(start.velocity))
+                    .angvel(angular(start.spin))
+                    .additional_mass_properties(mass_properties(weight.mass, &weight.inertia))
+                    .allow_fast_rotation(true)
+                    .can_sleep(false)
+                    .ccd_enabled(true),
+            );
+            body.insert_into(world, handle);
+            handles.push(handle);
+        }
+        handles
+    }
+
+    /// In how many steps to go, and how far anything can move in all of them.
+    fn steps(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> (usize, f64) {
+        let solid_travel = self.solids.iter().zip(solids).map(|(solid, [from, to])| {
+            norm(sub(to.translation, from.translation)) + solid.reach * norm(from.turn_to(to))
+        });
+        let solid_travel = solid_travel.fold(0.0, f64::max);
+        let (mut travel, mut steps) = (solid_travel, 1.0_f64);
+        for ((body, weight), start) in self.bodies.iter().zip(starts) {
+            let own = dt * (norm(start.velocity) + body.reach * norm(start.spin));
+            travel = travel.max(own);
+            steps = steps.max((own + solid_travel) / weight.thickness);
+        }
+        (steps.min(MAX_STEPS).ceil() as usize, travel)
+    }
+
+    /// For steps of `step` in a whole of `dt`, with contacts up to a distance of `prediction`.
+    fn parameters(&self, step: f64, dt: f64, prediction: f64) -> IntegrationParameters {
+        // Rapier takes the part w h / (w h + 2 z) of an overlap away in a time h, by a spring of angular frequency w
+        // and damping ratio z.
+        let frequency = 2.0 * DAMPING_RATIO * OVERLAP_REDUCTION / ((1.0 - OVERLAP_REDUCTION) * step);
+        let rigid = SpringCoefficients::new(frequency / std::f64::consts::TAU, DAMPING_RATIO);
+        IntegrationParameters {
+            dt: step,
+            contact_softness: rigid,
+            static_contact_softness: rigid,
+            warmstart_coefficient: 0.0,
+            normalized_allowed_linear_error: 1e-3 * self.scales.dx,
+            normalized_max_corrective_velocity: OVERLAP_PUSH * self.scales.dx / dt,
+            normalized_prediction_distance: prediction,
+            normalized_max_linear_velocity: f64::MAX,
+            // No substeps. Rapier spreads forces over them, but ours have acted when the step begins: the first substep
+            // would need all of the impulse, and the others, with none, would have no friction.
+            num_solver_iterations: 1,
+            num_internal_pgs_iterations: SWEEPS,
+            num_internal_stabilization_iterations: SWEEPS,
+            contact_recycling: false,
+            ..IntegrationParameters::default()
+        }
+    }
+}
+
+/// Tells solids where to be after a step, at a part of their way.
+fn move_solids(world: &mut PhysicsWorld, handles: &[RigidBodyHandle], solids: &[[Pose; 2]], part: f64) {
+    for (handle, [from, to]) in handles.iter().zip(solids) {
+        if from != to {
+            let pose = from.part_of_way(to, part);
+            world.bodies[*handle].set_next_kinematic_position(placed(pose.translation, pose.quaternion));
+        }
+    }
+}
+
+/// Where a body starts, with the velocity that it has now.
+fn held(body: &RigidBody, start: &Start) -> Start {
+    Start { pose: start.pose, velocity: array(body.linvel()), spin: angular_array(body.angvel()) }
+}
+
+impl Body {
+    fn new(part: &Part) -> Result<Self, ContactError> {
+        let convex: Vec<_> = part.pieces.iter().filter_map(convex).collect();
+        let convex = match convex.as_slice() {
+            [] => None,
+            [(pose, shape)] => Some(ColliderBuilder::new(shape.clone()).position(*pose)),
+            _ => Some(ColliderBuilder::new(SharedShape::compound(convex))),
+        };
+        let colliders: Vec<Collider> = convex
+            .into_iter()
+            .chain(part.pieces.iter().filter_map(half_space))
+            .map(|collider| surface(collider, part.friction, part.restitution))
+            .collect();
+        if colliders.is_empty() {
+            return Err(ContactError::NothingToTouch { owner: part.owner });
+        }
+        Ok(Self { colliders, reach: part.reach })
+    }
+
+    fn insert_into(&self, world: &mut PhysicsWorld, handle: RigidBodyHandle) {
+        for collider in &self.colliders {
+            world.colliders.insert_with_parent(collider.clone(), handle, &mut world.bodies);
+        }
+    }
+}
+
+fn half_space(piece: &Piece) -> Option<ColliderBuilder> {
+    let Piece::HalfSpace { point, normal } = piece else { return None };
+    Some(ColliderBuilder::new(SharedShape::halfspace(vector(*normal))).translation(vector(*point)))
+}
+
+/// A collider that weighs nothing, of two coefficients the smaller of which counts.
+fn surface(collider: ColliderBuilder, friction: f64, restitution: f64) -> Collider {
+    collider
+        .density(0.0)
+        .friction(friction)
+        .friction_combine_rule(CoefficientCombineRule::Min)
+        .restitution(restitution)
+        .restitution_combine_rule(CoefficientCombineRule::Min)
+        .active_hooks(ActiveHooks::MODIFY_SOLVER_CONTACTS)
+        .build()
+}
+
+/// How a body came from its start to where it is.
+fn way(body: &RigidBody, start: &Start, dt: f64) -> Way {
+    let (translation, velocity) = (array(body.translation()), array(body.linvel()));
+    let spin = angular_array(body.angvel());
+    let unhindered = add_scaled(start.pose.translation, dt, start.velocity);
+    let rounding = 1e-12 * (norm(unhindered) + dt * norm(start.velocity));
+    // What stopped it on its way, without a contact, has left the velocity as it was.
+    let is_free =
+        velocity == start.velocity && spin == start.spin && norm(sub(translation, unhindered)) <= rounding;
+    let end = Pose { translation, quaternion: quaternion(body.position().rotation) };
+    Way { translation, turn: start.pose.turn_to(&end), velocity, spin, is_free }
+}
+
+/// How many pairs touch, and how deep.
+fn touching(narrow_phase: &NarrowPhase) -> AdvanceInfo {
+    let mut info = AdvanceInfo::default();
+    for pair in narrow_phase.contact_pairs() {
+        let points = || pair.manifolds().iter().flat_map(|manifold| &manifold.points);
+        info.contacts += usize::from(pair.total_impulse_magnitude() > 0.0);
+        info.deepest = points().fold(info.deepest, |depth, point| depth.max(-point.dist));
+    }
+    info
+}
+
+/// Takes the restitution from contacts that are slower than `speed`: all contacts are new to us, those at rest too.
+struct NoBounceAtRest {
+    speed: f64,
+}
+
+impl PhysicsHooks for NoBounceAtRest {
+    fn modify_solver_contacts(&self, context: &mut ContactModificationContext) {
+        let velocity = |handle: Option<RigidBodyHandle>, point| {
+            handle.map_or(Vector::ZERO, |handle| context.bodies[handle].velocity_at_point(point))
+        };
+        let ModifiableContacts::Rigid(manifold) = &mut context.contacts else { return };
+        let approach = manifold.solver_contacts.iter().map(|contact| {
+            let relative = velocity(context.rigid_body1, contact.anchor1)
+                - velocity(context.rigid_body2, contact.anchor2);
+            relative.dot(*manifold.normal)
+        });
+        if approach.fold(0.0, f64::max) <= self.speed {
+            *manifold.restitution = 0.0;
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Bodies that meet.
+
+use meniscus_core::shape::{RigidTransform, Rotation, Shape};
+use meniscus_core::vector::norm;
+
+use crate::scene::{GRAVITY, Scene, Solid, ball, block, closed_domain};
+
+#[test]
+fn a_ball_bounces_to_the_square_of_its_restitution() {
+    bounce::<2>(0.5, 1e-3);
+    bounce::<3>(0.5, 1e-3);
+    bounce::<3>(0.8, 1e-3);
+    bounce::<2>(0.8, 5e-3);
+}
+
+fn bounce<const D: usize>(restitution: f64, dt: f64) {
+    let (radius, height) = (0.1, 0.6);
+    let mut start = [0.5; D];
+    start[1] = radius + height;
+    let mut scene =
+        Scene::new(&closed_domain(1.0, 50.0), &[ball(radius, start).restitution(restitution)], &[]);
+    let (mut has_bounced, mut highest) = (false, 0.0_f64);
+    // To the top of the bounce: the falls of both heights.
+    let time = (1.0 + restitution) * (2.0 * height / GRAVITY).sqrt();
+    for _ in 0..(time / dt).round() as usize {
+        scene.fall(0, dt);
+        has_bounced |= scene.bodies[0].velocity[1] > 0.0;
+        if has_bounced {
+            highest = highest.max(scene.position(0)[1] - radius);
+        }
+    }
+    let expected = restitution * restitution * height;
+    // The impact is known to within a step, in which gravity changes the speed by g dt.
+    let impact = (2.0 * GRAVITY * height).sqrt();
+    let tolerance = 2.0 * impact * dt;
+    assert!((highest - expected).abs() < tolerance, "{highest} {expected} {tolerance}");
+}
+
+#[test]
+fn equal_balls_exchange_their_momenta() {
+    exchange::<2>();
+    exchange::<3>();
+}
+
+fn exchange<const D: usize>() {
+    let at = |x: f64| {
+        let mut centre = [0.5; D];
+        centre[0] = x;
+        centre
+    };
+    let mut velocity = [0.0; D];
+    velocity[0] = 1.0;
+    let bodies =
+        [ball(0.05, at(0.3)).velocity(velocity).restitution(1.0), ball(0.05, at(0.6)).restitution(1.0)];
+    let mass = bodies[0].mass;
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &bodies, &[]);
+    for _ in 0..35 {
+        scene.drift(&[], 0.01);
+    }
+    let [first, second] = [0, 1].map(|i| scene.bodies[i].velocity);
+    assert!((mass * (first[0] + second[0]) / mass - 1.0).abs() < 1e-9);
+    assert!(first[0].abs() < 1e-9 && (second[0] - 1.0).abs() < 1e-9, "{first:?} {second:?}");
+    for a in 1..D {
+        assert!(first[a].abs() < 1e-9 && second[a].abs() < 1e-9);
+    }
+}
+
+#[test]
+fn an_oblique_impact_keeps_momentum() {
+    let bodies = [
+        ball([0.05, 0.05][0], [0.3, 0.5, 0.5])
+            .velocity([2.0, 0.3, 0.0])
+            .spin([3.0, 0.0, 9.0])
+            .restitution(0.6),
+        block([0.06, 0.04, 0.05], [0.6, 0.53, 0.49]).turned([0.3, 0.2, 0.1]).restitution(0.6),
+    ];
+    let masses = [bodies[0].mass, bodies[1].mass];
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &bodies, &[]);
+    let total = |scene: &Scene<3>| -> [f64; 3] {
+        std::array::from_fn(|a| (0..2).map(|i| masses[i] * scene.bodies[i].velocity[a]).sum())
+    };
+    let before = total(&scene);
+    for _ in 0..25 {
+        scene.drift(&[], 0.01);
+    }
+    let after = total(&scene);
+    assert!(scene.speed(1) > 0.1, "they have met");
+    for a in 0..3 {
+        assert!((after[a] - before[a]).abs() < 1e-9 * norm(before), "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn a_piston_pushes_a_block_at_its_speed() {
+    push::<2>();
+    push::<3>();
+}
+
+fn push<const D: usize>() {
+    let mut centre = [0.5; D];
+    centre[1] = 0.1;
+    let mut half = [0.48; D];
+    half[0] = 0.02;
+    let piston = Solid::new(Shape::centred_box([0.0; D], half).unwrap());
+    centre[0] = 0.3;
+    let mut scene =
+        Scene::new(&closed_domain(1.0, 50.0), &[block([0.1; D], centre).friction(0.3)], &[piston]);
+    let pose = |x: f64| {
+        let mut translation = [0.5; D];
+        translation[0] = x;
+        RigidTransform { rotation: Rotation::identity(), translation }
+    };
+    let (dt, speed) = (0.01, 0.5);
+    for step in 0..100 {
+        let x = 0.1 + speed * dt * f64::from(step);
+        scene.bodies[0].velocity[1] -= GRAVITY * dt;
+        scene.drift(&[(pose(x), pose(x + speed * dt))], dt);
+    }
+    // Its face is at 0.1 + 0.5 + 0.02 now.
+    assert!((scene.position(0)[0] - 0.72).abs() < 2e-3, "{:?}", scene.bodies[0]);
+    assert!((scene.bodies[0].velocity[0] - speed).abs() < 1e-3 * speed, "{:?}", scene.bodies[0]);
+}
+
+#[test]
+fn a_fast_ball_does_not_pass_through_a_plate() {
+    shoot::<2>();
+    shoot::<3>();
+}
+
+fn shoot<const D: usize>() {
+    let mut half = [0.4; D];
+    half[0] = 0.002;
+    for (speed, dt) in [(10.0, 0.02), (100.0, 0.005), (37.0, 0.013)] {
+        let mut velocity = [0.0; D];
+        velocity[0] = speed;
+        let mut start = [0.5; D];
+        start[0] = 0.2;
+        let plate = Solid::new(Shape::centred_box([0.5; D], half).unwrap());
+        let body = ball(0.01, start).velocity(velocity).restitution(0.3);
+        let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[body], &[plate]);
+        let mut slowest = speed;
+        for _ in 0..50 {
+            scene.drift(&[(RigidTransform::IDENTITY, RigidTransform::IDENTITY)], dt);
+            slowest = slowest.min(scene.bodies[0].velocity[0]);
+            assert!(scene.position(0)[0] < 0.49, "{speed} {dt} {:?}", scene.bodies[0]);
+        }
+        assert!((slowest + 0.3 * speed).abs() < 1e-9 * speed, "{slowest}");
+    }
+}
+
+#[test]
+fn a_fast_plate_does_not_pass_a_ball() {
+    let plate = Solid::new(Shape::<2>::centred_box([0.0; 2], [0.002, 0.4]).unwrap());
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[ball(0.01, [0.5, 0.5])], &[plate]);
+    let pose = |x: f64| RigidTransform { rotation: Rotation::identity(), translation: [x, 0.5] };
+    for step in 0..8 {
+        let x = 0.2 + 0.05 * f64::from(step);
+        scene.drift(&[(pose(x), pose(x + 0.05))], 0.01);
+        assert!(scene.position(0)[0] > x + 0.05, "{:?}", scene.bodies[0]);
+    }
+}
+
+#[test]
+fn an_overlap_is_taken_away_gently() {
+    gently::<2>();
+    gently::<3>();
+}
+
+fn gently<const D: usize>() {
+    let mut centre = [0.5; D];
+    centre[1] = 0.05;
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[block([0.1; D], centre)], &[]);
+    let mut fastest = 0.0_f64;
+    for _ in 0..300 {
+        let before = scene.position(0)[1];
+        scene.fall(0, 0.005);
+        fastest = fastest.max(scene.speed(0));
+        // At most a fifth of a cell in a step.
+        assert!(scene.position(0)[1] - before < 0.2 * 0.02 + 1e-9);
+    }
+    assert!((scene.position(0)[1] - 0.1).abs() < 1e-3, "{:?}", scene.bodies[0]);
+    assert!(fastest < 0.05, "{fastest}");
+}

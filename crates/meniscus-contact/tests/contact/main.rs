@@ -1,0 +1,7 @@
+//! What bodies in contact do, against what mechanics says.
+
+mod crowd;
+mod flight;
+mod impact;
+mod rest;
+mod scene;
