@@ -1,5 +1,7 @@
 //! Rigid bodies that the liquid moves: where they are, and what the grid sees of them.
 
+use std::fmt::Debug;
+
 use meniscus_core::fractions::{grid_cell_open_fraction, grid_face_open_fraction};
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation};
@@ -53,6 +55,12 @@ impl<const D: usize> RigidState<D> {
         };
         (self.from, self.pose) = (self.pose, pose);
     }
+}
+
+/// What bodies run into, as someone else knows it.
+pub trait Contact<const D: usize>: Debug + Send + Sync {
+    /// The velocities that bodies have after `dt` seconds in which they meet each other and the solids.
+    fn velocities(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Twist>;
 }
 
 /// The mass matrix of a body where it is: that of the faces it closes, as the flow sees it, or the exact one where the grid sees

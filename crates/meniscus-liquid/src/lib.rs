@@ -30,7 +30,7 @@ mod tracking;
 pub mod viscosity;
 mod volume;
 
-pub use bodies::RigidState;
+pub use bodies::{Contact, RigidState};
 pub use collide::CollideInfo;
 pub use params::{AirModel, Params, Rigid, Slip, Smoke, Solid, Source, Surroundings, Transfer};
 pub use reseed::ReseedInfo;

@@ -1,11 +1,13 @@
 //! What a simulation is given and does not change by itself.
 
+use std::sync::Arc;
+
 use meniscus_core::grid::{BLOCK_EDGE, Grid};
 use meniscus_core::shape::{MassProperties, RigidTransform, Shape};
 use meniscus_core::vector::sub;
 use meniscus_linalg::SolveParams;
 
-use crate::bodies::RigidState;
+use crate::bodies::{Contact, RigidState};
 use crate::projection::ProjectionParams;
 use crate::rigid::{SIZE, Twist, dot, motions};
 
@@ -128,6 +130,8 @@ pub struct Surroundings<const D: usize> {
     pub solids: Vec<Solid<D>>,
     /// The rigid bodies that the liquid moves; where they are is part of the state.
     pub bodies: Vec<Rigid<D>>,
+    /// What they run into; without it they pass through each other and through solids.
+    pub contact: Option<Arc<dyn Contact<D>>>,
     /// Where liquid is poured in.
     pub sources: Vec<Source<D>>,
     /// Where liquid is taken out.

@@ -29,6 +29,7 @@ use crate::squeeze::{Squeeze, find_compressed_air, find_squeezes};
 use crate::state::{State, active_blocks, without_surface};
 use crate::surface::{advect_surface, follow_particles, thicken_films};
 use crate::tracking::{BubbleEvent, Found, trace};
+use crate::rigid::Twist;
 use crate::viscosity::{Viscosity, ViscosityError, ViscosityParams, diffuse};
 use crate::volume::{undo_sudden_change, undo_sudden_changes, volume_correction};
 
@@ -484,8 +485,15 @@ fn solve_velocity<const D: usize>(
     }
     clock.stage("viscosity");
 
+    let tentative = surroundings.contact.is_some().then(|| velocity.clone());
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
+    if let Some((tentative, held)) = tentative.zip(stopped(state, surroundings, &bodies, &info, dt)) {
+        // What lies on the floor does not fall: the liquid must not see it do so.
+        velocity = tentative;
+        let liquid = Liquid { bodies: &held, ..liquid };
+        info = project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
+    }
     info.solve.iterations = info.solve.iterations.max(first_iterations);
     state.pressure = pressure;
     if let Some(tracked) = &mut state.tracked {
@@ -541,11 +549,42 @@ pub(crate) fn carriers<const D: usize>(
             centre: state.pose.translation,
             mass: mass_of(body, &state.pose, &view.unit_mass),
             velocity,
+            held: false,
             faces: view.faces.clone(),
         }
     };
     bodies.map(carrier).collect()
 }
+
+/// The bodies with those held that will run into something with the velocity that the projection gave them, at the velocity that
+/// is left to them; `None` if all go their way.
+fn stopped<const D: usize>(
+    state: &State<D>,
+    surroundings: &Surroundings<D>,
+    bodies: &[RigidBody<D>],
+    info: &ProjectionInfo<D>,
+    dt: f64,
+) -> Option<Vec<RigidBody<D>>> {
+    let contact = surroundings.contact.as_ref()?;
+    let given = info.body_velocity.iter();
+    let moving = |(body, &velocity): (&RigidState<D>, &Twist)| RigidState { velocity, ..*body };
+    let moving: Vec<RigidState<D>> = state.bodies.iter().zip(given).map(moving).collect();
+    let left = contact.velocities(&moving, dt);
+    let is_stopped = |(body, left): (&RigidState<D>, &Twist)| {
+        let size = |v: &Twist| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let change: Twist = std::array::from_fn(|k| left[k] - body.velocity[k]);
+        size(&change) > UNHINDERED * size(&body.velocity)
+    };
+    let is_stopped: Vec<bool> = moving.iter().zip(&left).map(is_stopped).collect();
+    let hold = |((body, &velocity), &is_stopped): ((&RigidBody<D>, &Twist), &bool)| match is_stopped {
+        true => RigidBody { velocity, held: true, ..body.clone() },
+        false => body.clone(),
+    };
+    is_stopped.contains(&true).then(|| bodies.iter().zip(&left).zip(&is_stopped).map(hold).collect())
+}
+
+/// A change of velocity by less than this part of it is the rounding of a free flight, and the turn of its axes.
+const UNHINDERED: f64 = 1e-3;
 
 /// What gravity adds to the velocity in a substep.
 pub(crate) fn add_gravity<const D: usize>(params: &Params<D>, dt: f64, velocity: &mut FaceField<f32, D>) {

@@ -1,7 +1,11 @@
 //! The rigid bodies of a scene.
 
-use meniscus_core::shape::{RigidTransform, Rotation};
-use meniscus_liquid::{Rigid, RigidState, twist};
+use std::fmt;
+use std::sync::Arc;
+
+use meniscus_contact::{BodySpec, ContactError, Contacts, Domain, Moving, SolidSpec};
+use meniscus_core::shape::{Bounds, RigidTransform, Rotation};
+use meniscus_liquid::{Contact, Rigid, RigidState, Twist, twist};
 use meniscus_scene::{BodySetup, Setup};
 
 use crate::stats::BodyStats;
@@ -33,5 +37,83 @@ pub(crate) fn body_stats<const D: usize>(setup: &BodySetup<D>, state: &RigidStat
         rotation: state.pose.rotation.to_quaternion(),
         velocity: state.centre_velocity().to_vec(),
         angular_velocity: if D == 2 { vec![angular_velocity[2]] } else { angular_velocity.to_vec() },
+    }
+}
+
+/// What the bodies of a scene run into; none where there are no bodies.
+pub(crate) fn contacts<const D: usize>(setup: &Setup<D>) -> Result<Option<Arc<Contacts<D>>>, ContactError> {
+    if setup.bodies.is_empty() {
+        return Ok(None);
+    }
+    let bodies = setup.bodies.iter().map(|body| BodySpec {
+        shape: &body.shape,
+        mass: body.mass,
+        inertia: body.inertia,
+        friction: body.friction,
+        restitution: body.restitution,
+    });
+    // Of two that touch the smaller value counts: that of the body.
+    let solids = setup.solids.iter().map(|s| SolidSpec { shape: &s.shape, friction: 1e3, restitution: 1.0 });
+    let domain = Domain {
+        bounds: Bounds {
+            lower: setup.grid.origin,
+            upper: setup.grid.point(setup.grid.cells.map(|n| n as f64)),
+        },
+        closed: setup.open.map(|sides| sides.map(|open| !open)),
+        dx: setup.grid.dx,
+        gravity: setup.gravity.iter().map(|g| g * g).sum::<f64>().sqrt(),
+    };
+    let (bodies, solids): (Vec<_>, Vec<_>) = (bodies.collect(), solids.collect());
+    Contacts::new(&bodies, &solids, &domain).map(|contacts| Some(Arc::new(contacts)))
+}
+
+/// The way of each solid in a substep.
+pub(crate) type Ways<const D: usize> = Vec<(RigidTransform<D>, RigidTransform<D>)>;
+
+/// Moves the bodies for `dt`, while the solids go their ways.
+pub(crate) fn move_bodies<const D: usize>(
+    contacts: &Contacts<D>,
+    bodies: &mut [RigidState<D>],
+    solids: &Ways<D>,
+    dt: f64,
+) {
+    let moved = advance(contacts, bodies, solids, dt);
+    for (body, Moving { pose, velocity, spin }) in bodies.iter_mut().zip(moved) {
+        body.move_to(pose, velocity, spin);
+    }
+}
+
+fn advance<const D: usize>(
+    contacts: &Contacts<D>,
+    bodies: &[RigidState<D>],
+    solids: &Ways<D>,
+    dt: f64,
+) -> Vec<Moving<D>> {
+    let moving = |body: &RigidState<D>| Moving {
+        pose: body.pose,
+        velocity: body.centre_velocity(),
+        spin: body.angular_velocity(),
+    };
+    let mut moving: Vec<Moving<D>> = bodies.iter().map(moving).collect();
+    contacts.advance(&mut moving, solids, dt);
+    moving
+}
+
+/// What bodies will run into after a substep, while the solids go their ways.
+pub(crate) struct Ahead<const D: usize> {
+    pub contacts: Arc<Contacts<D>>,
+    pub solids: Ways<D>,
+}
+
+impl<const D: usize> Contact<D> for Ahead<D> {
+    fn velocities(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Twist> {
+        let moved = advance(&self.contacts, bodies, &self.solids, dt);
+        moved.into_iter().map(|body| twist(body.velocity, body.spin)).collect()
+    }
+}
+
+impl<const D: usize> fmt::Debug for Ahead<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ahead").field("solids", &self.solids).finish_non_exhaustive()
     }
 }

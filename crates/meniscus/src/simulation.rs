@@ -1,7 +1,9 @@
 //! A scene that runs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use meniscus_contact::{ContactError, Contacts};
 use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
@@ -14,7 +16,7 @@ use meniscus_liquid::{
 use meniscus_scene::{ProbeKind, Scene, Setup, SmokeSetup};
 use serde::{Deserialize, Serialize};
 
-use crate::bodies::{body_stats, body_travel, rigid_bodies};
+use crate::bodies::{Ahead, body_stats, body_travel, contacts, move_bodies, rigid_bodies};
 use crate::stats::{BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};
 
 /// Where a solid is at a time, in seconds: the transform of its shape in the scene.
@@ -33,6 +35,12 @@ pub enum SimulationError {
         time: f64,
         /// Why.
         source: StepError,
+    },
+    /// The bodies cannot be made to run into things.
+    #[error("the collisions of the bodies cannot be set up")]
+    Contact {
+        /// Why.
+        source: ContactError,
     },
     /// There is no liquid and never will be.
     #[error(
@@ -67,6 +75,7 @@ pub struct Simulation<const D: usize> {
     params: Params<D>,
     motions: Vec<Option<MotionFn<D>>>,
     bodies: Vec<Rigid<D>>,
+    contacts: Result<Option<Arc<Contacts<D>>>, ContactError>,
     frames_done: u32,
     substeps_of_frame: u32,
     state: State<D>,
@@ -109,7 +118,7 @@ impl<const D: usize> Simulation<D> {
                 solid.motion.clone().map(|motion| Box::new(move |time| motion.pose(time)) as MotionFn<D>)
             })
             .collect();
-        let bodies = rigid_bodies(&setup);
+        let (bodies, contacts) = (rigid_bodies(&setup), contacts(&setup));
         let surroundings = Surroundings { bodies: bodies.clone(), ..surroundings_of(&setup, &motions, [0.0; 2]) };
         let state = state(&surroundings);
         let domain_cells = params.grid.cells.iter().product();
@@ -118,6 +127,7 @@ impl<const D: usize> Simulation<D> {
             params,
             motions,
             bodies,
+            contacts,
             frames_done: 0,
             substeps_of_frame: 0,
             state,
@@ -212,7 +222,10 @@ impl<const D: usize> Simulation<D> {
         let (dt, last, mut warnings) = self.next_time_step();
         let time = self.state.time;
         let surroundings = self.surroundings(dt);
-        self.state.bodies.iter_mut().for_each(|body| body.fly(dt));
+        if let Some(contacts) = self.contacts()? {
+            let solids = surroundings.solids.iter().map(|solid| (solid.from, solid.to)).collect();
+            move_bodies(&contacts, &mut self.state.bodies, &solids, dt);
+        }
         let info = step(&mut self.state, &self.params, &surroundings, dt, &mut self.workspace)
             .map_err(|source| SimulationError::Step { frame, time, source })?;
         self.substeps_of_frame += 1;
@@ -224,6 +237,11 @@ impl<const D: usize> Simulation<D> {
         }
         warnings.extend(step_warnings(&self.setup, &info));
         Ok(self.stats(frame, substep, dt, &info, warnings, started.elapsed().as_secs_f64()))
+    }
+
+    /// What the bodies run into.
+    fn contacts(&self) -> Result<Option<Arc<Contacts<D>>>, SimulationError> {
+        self.contacts.clone().map_err(|source| SimulationError::Contact { source })
     }
 
     /// Whether there is liquid or will be.
@@ -348,8 +366,16 @@ impl<const D: usize> Simulation<D> {
 
     /// What surrounds the liquid in a substep from now on.
     fn surroundings(&self, dt: f64) -> Surroundings<D> {
-        let times = [self.state.time, self.state.time + dt];
-        Surroundings { bodies: self.bodies.clone(), ..surroundings_of(&self.setup, &self.motions, times) }
+        let [from, to] = [self.state.time, self.state.time + dt];
+        let contact = self.contacts.iter().flatten().map(|contacts| Ahead {
+            contacts: contacts.clone(),
+            solids: self.motions.iter().map(|m| (pose_at(m, to), pose_at(m, to + dt))).collect(),
+        });
+        Surroundings {
+            bodies: self.bodies.clone(),
+            contact: contact.map(|ahead| Arc::new(ahead) as _).next(),
+            ..surroundings_of(&self.setup, &self.motions, [from, to])
+        }
     }
 
     /// What the frame cache keeps of this moment.
@@ -418,6 +444,7 @@ fn surroundings_of<const D: usize>(
             })
             .collect(),
         bodies: Vec::new(),
+        contact: None,
         sources: (setup.sources.iter().filter(|s| active(s.start, s.stop)))
             .map(|s| Source { shape: s.shape.clone(), velocity: s.velocity })
             .collect(),

@@ -18,6 +18,8 @@ pub struct RigidBody<const D: usize> {
     pub mass: Matrix,
     /// The tentative velocity.
     pub velocity: Twist,
+    /// Whether the velocity is given, whatever the pressure: as if the mass were infinite.
+    pub held: bool,
     /// The faces that it closes, wholly or in part.
     pub faces: Vec<ClosedFace>,
 }
@@ -82,7 +84,10 @@ impl<'a, const D: usize> Couplings<'a, D> {
         let coupling = |body| Coupling {
             body,
             columns: columns_of(faces, grid, body),
-            inverse_mass: inverse(body.mass).map(|row| row.map(|m| m * cell_mass)),
+            inverse_mass: match body.held {
+                true => [[0.0; SIZE]; SIZE],
+                false => inverse(body.mass).map(|row| row.map(|m| m * cell_mass)),
+            },
         };
         Self { of_bodies: faces.liquid().bodies.par_iter().map(coupling).collect(), cell_mass }
     }

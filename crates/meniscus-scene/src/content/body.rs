@@ -26,11 +26,11 @@ pub struct Body {
     /// all if left out.
     #[schemars(length(min = 1, max = 3))]
     pub angular_velocity: Option<Vec<f64>>,
-    /// The coefficient of friction with other bodies, solids and walls, which have a half; that of a pair is the mean of the two.
+    /// The coefficient of friction with solids, walls and other bodies; of two bodies the smaller one counts.
     #[serde(default = "half")]
     #[schemars(range(min = 0.0))]
     pub friction: f64,
-    /// The part of the speed that it bounces back with, from 0 to 1; that of a pair is the mean of the two, and solids and walls have 0.
+    /// The part of the speed that it bounces back with, from 0 to 1; of two bodies the smaller one counts.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub restitution: f64,
