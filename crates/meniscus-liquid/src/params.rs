@@ -37,6 +37,8 @@ pub struct Params<const D: usize> {
     pub particles_per_cell: [usize; 2],
     /// How many cells the liquid may move in a substep.
     pub cfl: f64,
+    /// Whether solids cut cells; otherwise a face is open or closed as its middle is, and walls at an angle are stairs.
+    pub cut_cells: bool,
     /// The least ghost-fluid fraction: see [`crate::projection::ProjectionParams::theta_min`].
     pub theta_min: f64,
     /// When the pressure solve stops.
@@ -61,6 +63,7 @@ impl<const D: usize> Params<D> {
             transfer: Transfer::Apic,
             particles_per_cell: [per_cell / 2, 2 * per_cell],
             cfl: 2.0,
+            cut_cells: true,
             theta_min: 0.01,
             solve: SolveParams::default(),
         }

@@ -32,12 +32,14 @@ pub enum Squeezed {
 /// What is left of a divergence by rounding is no squeeze, as a part of the right-hand side.
 const IMBALANCE: f64 = 1e-3;
 
-/// The bodies that are squeezed or stretched, by what the solve made compatible.
+/// The bodies that are squeezed or stretched: those that the solve had to make compatible, if it is the walls' doing. A wheel that turns
+/// in a full box changes its room by what the grid does not see exactly.
 pub fn find_squeezes<const D: usize>(
     state: &State<D>,
     params: &Params<D>,
     surroundings: &Surroundings<D>,
     boundary: &Boundary<D>,
+    dt: f64,
     solve: &SolveInfo,
 ) -> Vec<Squeeze> {
     let level_set = &state.level_set;
@@ -48,13 +50,46 @@ pub fn find_squeezes<const D: usize>(
         // A component may begin with a bubble, whose numbers come after the slots.
         let wanted = (first < level_set.values().len()).then(|| body(slot_of(first))).flatten();
         let is_member = |slot: Slot| level_set[slot] < 0.0 && (wanted.is_none() || body(slot) == wanted);
-        let solids = moving_solids_at(params, surroundings, boundary, level_set.blocks(), is_member);
-        Squeeze { what: Squeezed::Liquid, solids }
+        let rates = (0..level_set.blocks().len()).into_par_iter().map(|block| {
+            let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
+            let members = slots.filter(|&slot| !boundary.is_resting(block) && is_member(slot));
+            members.fold(Rates::default(), |sum, slot| {
+                sum.plus(boundary.room_rate(params, surroundings, dt, slot))
+            })
+        });
+        let rates: Vec<Rates> = rates.collect();
+        let rates = rates.into_iter().fold(Rates::default(), Rates::joined);
+        // Where no wall moves it is a source that has no room.
+        (rates.all == 0.0 || rates.are_unequal()).then(|| {
+            let solids = moving_solids_at(params, surroundings, boundary, level_set.blocks(), is_member);
+            Squeeze { what: Squeezed::Liquid, solids }
+        })
     };
-    squeezed.map(|sealed| find(sealed.first)).collect()
+    squeezed.filter_map(|sealed| find(sealed.first)).collect()
 }
 
-/// What moving walls add to the room of a sealed group and take from it elsewhere is the same, but for this part of it: the
+/// What moving walls add to the room of something, in m³/s (2D: m²/s).
+#[derive(Clone, Copy, Default)]
+struct Rates {
+    net: f64,
+    all: f64,
+}
+
+impl Rates {
+    fn plus(self, rate: f64) -> Self {
+        Self { net: self.net + rate, all: self.all + rate.abs() }
+    }
+
+    fn joined(self, other: Self) -> Self {
+        Self { net: self.net + other.net, all: self.all + other.all }
+    }
+
+    fn are_unequal(self) -> bool {
+        self.net.abs() > UNEQUAL * self.all
+    }
+}
+
+/// What moving walls add to the room of something sealed and take from it elsewhere is the same, but for this part of it: the
 /// fractions that it is measured by are.
 const UNEQUAL: f64 = 0.1;
 
@@ -81,22 +116,19 @@ pub fn find_compressed_air<const D: usize>(
     };
     let blocks = regions.labels.blocks();
     let of_block = |block: usize| {
-        let mut rates = vec![[0.0; 2]; groups.len()];
+        let mut rates = vec![Rates::default(); groups.len()];
         let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
         for slot in slots.filter(|_| !boundary.is_resting(block)) {
             if let Some(group) = group_of(regions.labels[slot]) {
-                let rate = boundary.room_rate(params, surroundings, dt, slot);
-                rates[group] = [rates[group][0] + rate, rates[group][1] + rate.abs()];
+                rates[group] = rates[group].plus(boundary.room_rate(params, surroundings, dt, slot));
             }
         }
         rates
     };
-    let rates: Vec<Vec<[f64; 2]>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let rates: Vec<Vec<Rates>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
     let is_compressed = |group: &usize| {
-        let [net, all] = rates
-            .iter()
-            .fold([0.0; 2], |[net, all], of_block| [net + of_block[*group][0], all + of_block[*group][1]]);
-        net.abs() > UNEQUAL * all
+        let of_group = rates.iter().map(|of_block| of_block[*group]);
+        of_group.fold(Rates::default(), Rates::joined).are_unequal()
     };
     let squeeze = |group: usize| {
         let is_member = |slot: Slot| group_of(regions.labels[slot]) == Some(group);

@@ -221,7 +221,7 @@ pub fn step<const D: usize>(
     }
 
     let (projected, viscosity) = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
-    squeezes.extend(find_squeezes(state, params, surroundings, &boundary, &projected.solve));
+    squeezes.extend(find_squeezes(state, params, surroundings, &boundary, dt, &projected.solve));
     workspace.ranges = Some(ranges);
     workspace.walls = Some(boundary);
     state.time += dt;

@@ -1,7 +1,7 @@
 //! The built-in scenes.
 
 /// Names and texts, in the order that they are listed in.
-const SCENES: [(&str, &str); 14] = [
+const SCENES: [(&str, &str); 20] = [
     ("dam-break", include_str!("../gallery/dam-break.toml")),
     ("fountain", include_str!("../gallery/fountain.toml")),
     ("water-cooler", include_str!("../gallery/water-cooler.toml")),
@@ -11,12 +11,31 @@ const SCENES: [(&str, &str); 14] = [
     ("moving-platform", include_str!("../gallery/moving-platform.toml")),
     ("bubble-tube", include_str!("../gallery/bubble-tube.toml")),
     ("cube-bubble", include_str!("../gallery/cube-bubble.toml")),
+    ("many-densities", include_str!("../gallery/many-densities.toml")),
+    ("floating-bottle", include_str!("../gallery/floating-bottle.toml")),
+    ("paddle-smoke", include_str!("../gallery/paddle-smoke.toml")),
+    ("water-ball", include_str!("../gallery/water-ball.toml")),
     ("dam-break-2d", include_str!("../gallery/dam-break-2d.toml")),
     ("water-cooler-2d", include_str!("../gallery/water-cooler-2d.toml")),
     ("sloshing-2d", include_str!("../gallery/sloshing-2d.toml")),
+    ("water-ball-2d", include_str!("../gallery/water-ball-2d.toml")),
+    ("blocked-channel", include_str!("../gallery/blocked-channel.toml")),
     ("rotated-box", include_str!("../gallery/rotated-box.toml")),
     ("hydrostatic-2d", include_str!("../gallery/hydrostatic-2d.toml")),
 ];
+
+/// Built-in meshes, as files in the OBJ format.
+const MESHES: [(&str, &str); 1] = [("asteroid.obj", include_str!("../gallery/meshes/asteroid.obj"))];
+
+/// What the name of a mesh file begins with if it is built in.
+const PREFIX: &str = "gallery:";
+
+/// The text of the built-in mesh that a file name stands for, if it begins like one; an error tells which there are.
+pub(crate) fn mesh(file: &str) -> Option<Result<&'static str, String>> {
+    let name = file.strip_prefix(PREFIX)?;
+    let known = || MESHES.map(|(name, _)| format!("{PREFIX}{name}")).join(", ");
+    Some(MESHES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text).ok_or_else(known))
+}
 
 /// The names of the built-in scenes.
 pub fn names() -> impl Iterator<Item = &'static str> {

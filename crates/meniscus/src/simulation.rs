@@ -495,6 +495,7 @@ fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
             tolerance: setup.solver.tolerance,
             max_iterations: setup.solver.max_iterations as usize,
         },
+        cut_cells: setup.solver.cut_cells,
         ..Params::new(setup.grid)
     }
 }

@@ -3,6 +3,7 @@
 use meniscus_core::grid::FaceField;
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_liquid::Twist;
+use meniscus_liquid::projection::ProjectionParams;
 use meniscus_tests::{Case, cube_rotation, noise, square_rotation, tight_params};
 
 const G: f64 = 9.81;
@@ -64,7 +65,7 @@ fn added_mass_of_a_disc() {
 
 #[test]
 fn added_mass_of_a_sphere() {
-    let cases = [(0.25, [0.51433, 0.51336]), (0.5, [0.6228, 0.6140])];
+    let cases = [(0.125, [0.50178, 0.50166]), (0.25, [0.51433, 0.51336]), (0.5, [0.6228, 0.6140])];
     for (diameter, expected) in cases {
         for (free_top, expected) in [false, true].into_iter().zip(expected) {
             for ratio in [0.1, 10.0] {
@@ -150,5 +151,32 @@ fn momentum_is_kept_but_for_the_walls() {
         let from_walls = side(0) - side(1);
         let scale = before[0].abs().max(before[1].abs()).max(from_walls.abs());
         assert!((gained - from_walls).abs() < 1e-8 * scale, "axis {axis}: {gained} of {from_walls}");
+    }
+}
+
+/// The multigrid carries bodies to every level: as many iterations as the tank without them, whatever their number and density.
+#[test]
+fn bodies_take_no_more_iterations() {
+    let params = ProjectionParams::new(0.01);
+    let iterations = |count: usize, ratio: f64| {
+        let mut case = Case::<3>::with_open(48, |_, _| 1.0);
+        for k in 0..count {
+            // On a lattice of 4 x 4 x 4, turned so that they lie otherwise on the grid.
+            let place = [k * 7 % 64 % 4, k * 7 % 64 / 4 % 4, k * 7 % 64 / 16];
+            let centre: [f64; 3] =
+                std::array::from_fn(|a| 0.14 + 0.235 * place[a] as f64 + 0.004 * ((k * (a + 3)) % 5) as f64);
+            let ball = Shape::sphere(centre, 0.07).unwrap();
+            case.add_body(&ball, centre, 1000.0 * ratio, AT_REST);
+        }
+        open_top(&mut case);
+        case.set_velocity(noise);
+        case.project(&params).expect("converges").solve.iterations
+    };
+    let alone = iterations(0, 1.0);
+    for ratio in [0.01, 1.0, 100.0] {
+        for count in [1, 10, 50] {
+            let found = iterations(count, ratio);
+            assert!(found <= alone + 5, "{count} bodies at {ratio}: {found} iterations, {alone} alone");
+        }
     }
 }

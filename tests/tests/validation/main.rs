@@ -12,6 +12,7 @@ mod projection;
 mod rest;
 mod rotated_box;
 mod sloshing;
+mod smoke;
 mod surface_tension;
 mod tracking;
 mod viscosity;

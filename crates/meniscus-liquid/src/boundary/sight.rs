@@ -351,6 +351,9 @@ pub(super) fn fill_open<const D: usize>(
         Sight::Cut(cut) => {
             let faces = axis * block_len::<D>()..(axis + 1) * block_len::<D>();
             values.copy_from_slice(&cut.faces[faces]);
+            if !params.cut_cells {
+                values.iter_mut().for_each(|open| *open = open.round());
+            }
         }
     }
     // Faces on closed sides, and what the last blocks store beyond the domain, are closed.

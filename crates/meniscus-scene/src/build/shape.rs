@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use meniscus_core::shape::{ClosedMesh, Shape, TriangleMesh};
 use meniscus_core::vector::norm;
-use meniscus_io::{ReadMeshError, read_mesh};
+use meniscus_io::{ReadMeshError, obj, read_mesh};
 
 use super::search::{Meeting, below};
 use super::{Builder, centre_or_origin};
 use crate::content;
 use crate::document::Node;
+use crate::gallery;
 use crate::motion::turned_about;
 
 /// The mesh files of a scene, each read and checked once.
@@ -39,7 +40,7 @@ impl<'a> Meshes<'a> {
         let folder = self.folder;
         self.read
             .entry((path.clone(), scale.to_bits()))
-            .or_insert_with(|| load(&path, scale).map(Arc::new).map_err(|e| e.explained(file, folder)))
+            .or_insert_with(|| read(file, &path, scale).map(Arc::new).map_err(|e| e.explained(file, folder)))
             .clone()
     }
 }
@@ -47,10 +48,17 @@ impl<'a> Meshes<'a> {
 enum LoadError {
     Read(ReadMeshError),
     Mesh(meniscus_core::shape::MeshError),
+    NotBuiltIn { known: String },
 }
 
-fn load(path: &Path, scale: f64) -> Result<ClosedMesh, LoadError> {
-    let TriangleMesh { mut vertices, triangles } = read_mesh(path).map_err(LoadError::Read)?;
+/// Reads a file, or a built-in mesh.
+fn read(file: &str, path: &Path, scale: f64) -> Result<ClosedMesh, LoadError> {
+    let mesh = match gallery::mesh(file) {
+        Some(Ok(text)) => obj::parse(text.as_bytes()).expect("built-in meshes are sound"),
+        Some(Err(known)) => return Err(LoadError::NotBuiltIn { known }),
+        None => read_mesh(path).map_err(LoadError::Read)?,
+    };
+    let TriangleMesh { mut vertices, triangles } = mesh;
     for vertex in &mut vertices {
         *vertex = vertex.map(|x| scale * x);
     }
@@ -90,6 +98,11 @@ impl LoadError {
                 message: other.to_string(),
                 label: "cannot be read",
                 help: "give another .obj, .ply or .stl file".into(),
+            },
+            Self::NotBuiltIn { known } => MeshProblem {
+                message: format!("there is no built-in mesh `{file}`"),
+                label: "not known",
+                help: format!("built-in meshes are {known}"),
             },
             Self::Mesh(error) => {
                 let text = error.to_string();

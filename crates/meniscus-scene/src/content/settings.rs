@@ -98,11 +98,13 @@ pub struct Solver {
     /// The most iterations of a solve.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub max_iterations: u32,
+    /// Whether solids cut cells, so that walls at any angle are smooth. Without it they are stairs, as in older methods: to compare.
+    pub cut_cells: bool,
 }
 
 impl Default for Solver {
     fn default() -> Self {
-        Self { tolerance: 1e-5, max_iterations: 200 }
+        Self { tolerance: 1e-5, max_iterations: 200, cut_cells: true }
     }
 }
 

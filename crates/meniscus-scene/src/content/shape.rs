@@ -96,7 +96,7 @@ pub struct HalfSpace {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Mesh")]
 pub struct MeshShape {
-    /// An OBJ, PLY or STL file, relative to the folder of the scene.
+    /// An OBJ, PLY or STL file, relative to the folder of the scene; or `gallery:asteroid.obj`, which is built in.
     pub file: String,
     /// The factor that the coordinates of the file are multiplied with.
     #[serde(default = "one")]
