@@ -33,10 +33,13 @@
 //! Gauss-Seidel solver of rigid contacts: stiff, with many iterations. Free flight is ours, since the
 //! integration of rotations there is of first order.
 
+mod carve;
 mod check;
 mod error;
 mod flight;
 mod pieces;
+mod polytope;
+mod sample;
 mod world;
 
 use meniscus_core::shape::{Bounds, RigidTransform, Shape};

@@ -5,11 +5,11 @@ use meniscus_core::vector::{add_scaled, norm, sub};
 use super::super::{Part, Scales, Start, Way, Weight};
 use super::rapier::prelude::*;
 use super::{
-    Pose, angular, angular_array, array, convex, mass_properties, placed, quaternion, vector,
+    Pose, angular, angular_array, array, convex, mass_properties, placed, quaternion, surface_of, vector,
     without_gyration,
 };
 use crate::pieces::Piece;
-use crate::{AdvanceInfo, ContactError};
+use crate::{AdvanceInfo, ContactError, Owner};
 
 /// How much of an overlap is taken away in a step.
 const OVERLAP_REDUCTION: f64 = 0.4;
@@ -20,7 +20,7 @@ const DAMPING_RATIO: f64 = 100.0;
 /// Sweeps over all contacts, before bodies move and again after.
 const SWEEPS: usize = 100;
 /// How near things are that touch, in cells.
-const NEAR: f64 = 0.02;
+const NEAR: f64 = 1e-3;
 /// Steps at most, of the fastest and smallest bodies. What is faster still is swept along its way.
 const MAX_STEPS: f64 = 16.0;
 
@@ -48,11 +48,11 @@ impl Engine {
     ) -> Result<Self, ContactError> {
         let mut with_weights = Vec::new();
         for (part, weight) in bodies {
-            with_weights.push((Body::new(&part)?, weight));
+            with_weights.push((Body::new(&part, &scales)?, weight));
         }
         Ok(Self {
             bodies: with_weights,
-            solids: solids.iter().map(Body::new).collect::<Result<_, _>>()?,
+            solids: solids.iter().map(|part| Body::new(part, &scales)).collect::<Result<_, _>>()?,
             // The smaller coefficient counts, so that these are always those of the body.
             sides: sides.iter().filter_map(half_space).map(|c| surface(c, f64::MAX, 1.0)).collect(),
             scales,
@@ -191,22 +191,28 @@ fn held(body: &RigidBody, start: &Start) -> Start {
 }
 
 impl Body {
-    fn new(part: &Part) -> Result<Self, ContactError> {
-        let convex: Vec<_> = part.pieces.iter().filter_map(convex).collect();
-        let convex = match convex.as_slice() {
-            [] => None,
-            [(pose, shape)] => Some(ColliderBuilder::new(shape.clone()).position(*pose)),
-            _ => Some(ColliderBuilder::new(SharedShape::compound(convex))),
-        };
-        let colliders: Vec<Collider> = convex
-            .into_iter()
-            .chain(part.pieces.iter().filter_map(half_space))
-            .map(|collider| surface(collider, part.friction, part.restitution))
-            .collect();
-        if colliders.is_empty() {
+    /// Bodies are made of convex parts. Solids may have surfaces, which they need not be inside of to push.
+    fn new(part: &Part, scales: &Scales) -> Result<Self, ContactError> {
+        let is_solid = matches!(part.owner, Owner::Solid(_));
+        let mut shapes = Vec::new();
+        let mut parts = Vec::new();
+        for piece in &part.pieces {
+            match surface_of(piece).filter(|_| is_solid) {
+                Some(surface) => shapes.push(ColliderBuilder::new(surface)),
+                None => parts.extend(convex(piece, scales.dx)),
+            }
+            shapes.extend(half_space(piece));
+        }
+        if let [(pose, shape)] = parts.as_slice() {
+            shapes.push(ColliderBuilder::new(shape.clone()).position(*pose));
+        } else if !parts.is_empty() {
+            shapes.push(ColliderBuilder::new(SharedShape::compound(parts)));
+        }
+        if shapes.is_empty() {
             return Err(ContactError::NothingToTouch { owner: part.owner });
         }
-        Ok(Self { colliders, reach: part.reach })
+        let colliders = shapes.into_iter().map(|shape| surface(shape, part.friction, part.restitution));
+        Ok(Self { colliders: colliders.collect(), reach: part.reach })
     }
 
     fn insert_into(&self, world: &mut PhysicsWorld, handle: RigidBodyHandle) {

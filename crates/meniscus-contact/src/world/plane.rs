@@ -51,18 +51,28 @@ fn placed(translation: [f64; 3], quaternion: [f64; 4]) -> Pose2 {
     Pose2::from_parts(vector(translation), rotation(quaternion))
 }
 
-/// A convex piece and its place. Nothing where it is degenerate, or a half-space.
-fn convex(piece: &Piece) -> Option<(Pose2, SharedShape)> {
+/// The convex parts of a piece and their places.
+fn convex(piece: &Piece, _cell: f64) -> Vec<(Pose2, SharedShape)> {
     match piece {
         Piece::Ball { centre, radius } => {
-            Some((Pose2::from_translation(vector(*centre)), SharedShape::ball(*radius)))
+            vec![(Pose2::from_translation(vector(*centre)), SharedShape::ball(*radius))]
         }
         Piece::Cuboid { centre, quaternion, half_extents: [x, y, _] } => {
-            Some((placed(*centre, *quaternion), SharedShape::cuboid(*x, *y)))
+            vec![(placed(*centre, *quaternion), SharedShape::cuboid(*x, *y))]
         }
         Piece::Capsule { start, end, radius } => {
-            Some((Pose2::IDENTITY, SharedShape::capsule(vector(*start), vector(*end), *radius)))
+            vec![(Pose2::IDENTITY, SharedShape::capsule(vector(*start), vector(*end), *radius))]
         }
-        Piece::Cylinder { .. } | Piece::HalfSpace { .. } => None,
+        Piece::Hull(points) => {
+            // The polygon is the upper face of a prism.
+            let points: Vec<Vector> = points.iter().filter(|p| p[2] > 0.0).map(|p| vector(*p)).collect();
+            SharedShape::convex_hull(&points).map(|hull| (Pose2::IDENTITY, hull)).into_iter().collect()
+        }
+        Piece::Cylinder { .. } | Piece::HalfSpace { .. } | Piece::Mesh(_) => Vec::new(),
     }
+}
+
+/// Meshes are for three dimensions.
+fn surface_of(_: &Piece) -> Option<SharedShape> {
+    None
 }
