@@ -29,6 +29,11 @@ fn angular_array(rate: f64) -> [f64; 3] {
     [0.0, 0.0, rate]
 }
 
+/// The velocity of an arm that turns.
+fn cross(rate: f64, arm: Vector) -> Vector {
+    rate * Vector::new(-arm.y, arm.x)
+}
+
 fn rotation([_, _, z, w]: [f64; 4]) -> Rot2 {
     Rot2::from_cos_sin_unchecked(w * w - z * z, 2.0 * w * z)
 }

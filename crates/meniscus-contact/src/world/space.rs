@@ -9,6 +9,7 @@ mod engine;
 use meniscus_core::shape::{Bounds, TriangleMesh};
 use rapier::math::{Matrix, Pose3, Rot3, Vector};
 use rapier::parry::transformation::vhacd::{VHACD, VHACDParameters};
+use rapier::parry::transformation::voxelization::FillMode;
 use rapier::prelude::{MassProperties, RigidBodyBuilder, SharedShape, TriMeshFlags};
 
 pub use engine::Engine;
@@ -30,6 +31,11 @@ fn angular(components: [f64; 3]) -> Vector {
 
 fn angular_array(rate: Vector) -> [f64; 3] {
     array(rate)
+}
+
+/// The velocity of an arm that turns.
+fn cross(rate: Vector, arm: Vector) -> Vector {
+    rate.cross(arm)
 }
 
 fn rotation(quaternion: [f64; 4]) -> Rot3 {
@@ -82,25 +88,29 @@ fn hull(points: &[[f64; 3]]) -> Option<(Pose3, SharedShape)> {
     SharedShape::convex_hull(&points).map(|hull| (Pose3::IDENTITY, hull))
 }
 
-/// The mesh as its convex hull, if that is what it is, and otherwise as the hulls of its parts.
+/// The mesh as its convex hull, if that is what it is, and otherwise as the hulls of parts, which are made smaller until
+/// they have about the volume of the mesh: hulls of parts that are too large close what is hollow.
 fn decomposed(mesh: &TriangleMesh, cell: f64) -> Vec<(Pose3, SharedShape)> {
-    let whole = hull(&mesh.vertices);
     let volume = volume(mesh);
-    if let Some((pose, shape)) = whole
-        && shape.mass_properties(1.0).mass() < 1.01 * volume
-    {
-        return vec![(pose, shape)];
-    }
+    let mut parts: Vec<_> = hull(&mesh.vertices).into_iter().collect();
     let extent = Bounds::of_points(mesh.vertices.iter().copied()).extent().into_iter().fold(0.0, f64::max);
-    let parameters = VHACDParameters {
-        resolution: ((extent / (0.5 * cell)).ceil() as u32).clamp(32, 128),
-        concavity: 0.002,
-        ..VHACDParameters::default()
-    };
-    let vertices: Vec<Vector> = mesh.vertices.iter().map(|v| vector(*v)).collect();
-    let parts = VHACD::decompose(&parameters, &vertices, &mesh.triangles, true);
-    let parts = parts.compute_exact_convex_hulls(&vertices, &mesh.triangles);
+    let resolution = ((extent / (0.5 * cell)).ceil() as u32).clamp(48, 128);
+    for concavity in [0.002, 5e-4] {
+        let volumes = parts.iter().map(|(_, part)| part.mass_properties(1.0).mass());
+        if !parts.is_empty() && volumes.sum::<f64>() < 1.1 * volume {
+            break;
+        }
+        parts = hulls_of_parts(mesh, concavity, resolution);
+    }
     parts
+}
+
+fn hulls_of_parts(mesh: &TriangleMesh, concavity: f64, resolution: u32) -> Vec<(Pose3, SharedShape)> {
+    let fill_mode = FillMode::FloodFill { detect_cavities: true };
+    let parameters = VHACDParameters { resolution, concavity, fill_mode, ..VHACDParameters::default() };
+    let vertices: Vec<Vector> = mesh.vertices.iter().map(|v| vector(*v)).collect();
+    VHACD::decompose(&parameters, &vertices, &mesh.triangles, true)
+        .compute_exact_convex_hulls(&vertices, &mesh.triangles)
         .into_iter()
         .filter_map(|(vertices, triangles)| SharedShape::convex_mesh(vertices, &triangles))
         .map(|part| (Pose3::IDENTITY, part))

@@ -60,7 +60,7 @@ fn cup<const D: usize>(shape: Shape<D>, mass: f64, centre: [f64; D]) -> Body<D> 
     Body { shape, mass, ..block([0.12; D], centre) }
 }
 
-fn assert_ball_lies_in<const D: usize>(cup: Body<D>) {
+fn assert_ball_lies_in<const D: usize>(cup: Body<D>, tolerance: f64) {
     let mut start = cup.start.pose.translation;
     start[1] += 0.3;
     start[0] += 0.02;
@@ -70,8 +70,9 @@ fn assert_ball_lies_in<const D: usize>(cup: Body<D>) {
     }
     let offset = sub(scene.position(1), scene.position(0));
     // On the bottom, which is 0.02 thick, of a cup that is 0.24 high and stands on the floor.
-    assert!((offset[1] - (-0.12 + 0.02 + 0.04)).abs() < 2e-3, "{D}D {offset:?}");
-    assert!(norm(scene.bodies[1].velocity) < 0.05, "{:?}", scene.bodies[1]);
+    assert!((offset[1] - (-0.12 + 0.02 + 0.04)).abs() < tolerance, "{D}D {offset:?}");
+    assert!((0..D).all(|a| a == 1 || offset[a].abs() < 0.06 + tolerance), "{D}D {offset:?}");
+    assert!(norm(scene.bodies[1].velocity) < 50.0 * tolerance, "{:?}", scene.bodies[1]);
     let tilt = 1.0 - scene.bodies[0].pose.rotation.matrix()[1][1];
     assert!(tilt < 1e-3 && (scene.position(0)[1] - 0.12).abs() < 2e-3, "{D}D {tilt} {:?}", scene.bodies[0]);
 }
@@ -90,11 +91,11 @@ fn in_cup<const D: usize>() {
     let square = Shape::centred_box([0.0; D], [0.12; D])
         .unwrap()
         .difference(Shape::box_between(lower, upper).unwrap());
-    assert_ball_lies_in(cup(square, 5.0, centre));
+    assert_ball_lies_in(cup(square, 5.0, centre), 1e-3);
     let round = Shape::cylinder(up(-0.12), up(0.12), 0.12)
         .unwrap()
         .difference(Shape::cylinder(up(-0.1), up(0.2), 0.1).unwrap());
-    assert_ball_lies_in(cup(round, 5.0, centre));
+    assert_ball_lies_in(cup(round, 5.0, centre), 1e-3);
 }
 
 #[test]
@@ -209,7 +210,31 @@ fn a_mesh_of_a_cup_is_hollow() {
     let mesh = mesh_cup();
     let expected = 0.24_f64.powi(3) - 0.2_f64.powi(2) * 0.22;
     assert!((mesh.volume() - expected).abs() < 1e-12);
-    assert_ball_lies_in(cup(Shape::mesh(mesh), 5.0, [0.5, 0.12, 0.5]));
+    // Hulls of its parts round the inner edges off, by a voxel of a 48th of its size.
+    assert_ball_lies_in(cup(Shape::mesh(mesh), 5.0, [0.5, 0.12, 0.5]), 5e-3);
+}
+
+#[test]
+fn a_ball_stays_in_a_hollow_mesh() {
+    let [outer, inner] = [0.12, 0.1].map(|radius| scaled(icosphere(2), radius));
+    let first = outer.vertices.len() as u32;
+    let inwards = inner.triangles.iter().map(|[a, b, c]| [a + first, c + first, b + first]);
+    let vertices = [outer.vertices, inner.vertices].concat();
+    let triangles = outer.triangles.into_iter().chain(inwards).collect();
+    let shell = Shape::mesh(ClosedMesh::new(TriangleMesh { vertices, triangles }).unwrap());
+    let bodies = [cup(shell, 3.0, [0.5; 3]), ball(0.03, [0.5; 3]).velocity([1.0, 0.5, 0.2]).restitution(0.9)];
+    let run = || {
+        let mut scene = Scene::new(&open_domain(50.0), &bodies, &[]);
+        let mut farthest = 0.0_f64;
+        for _ in 0..100 {
+            scene.drift(&[], 0.01);
+            farthest = farthest.max(norm(sub(scene.position(1), scene.position(0))));
+        }
+        // It reaches the wall, to within the thickness of the hulls' chords.
+        assert!((0.058..0.071).contains(&farthest), "{farthest}");
+        scene.bodies
+    };
+    assert_eq!(run(), run(), "the same bits, from a mesh cut anew");
 }
 
 #[test]
