@@ -209,19 +209,22 @@ impl Colliders {
         let mut shapes = Vec::new();
         let mut parts = Vec::new();
         for piece in &part.pieces {
-            match surface_of(piece).filter(|_| is_solid) {
-                Some(surface) => shapes.push(ColliderBuilder::new(surface)),
-                None => parts.extend(convex(piece, scales.dx)),
+            if let Some(plane) = half_space(piece) {
+                shapes.push(plane);
+            } else if let Some(surface) = surface_of(piece).filter(|_| is_solid) {
+                shapes.push(ColliderBuilder::new(surface));
+            } else {
+                let convex = convex(piece, scales.dx);
+                if convex.is_empty() {
+                    return Err(ContactError::NothingToTouch { owner: part.owner });
+                }
+                parts.extend(convex);
             }
-            shapes.extend(half_space(piece));
         }
         if let [(pose, shape)] = parts.as_slice() {
             shapes.push(ColliderBuilder::new(shape.clone()).position(*pose));
         } else if !parts.is_empty() {
             shapes.push(ColliderBuilder::new(SharedShape::compound(parts)));
-        }
-        if shapes.is_empty() {
-            return Err(ContactError::NothingToTouch { owner: part.owner });
         }
         let colliders = shapes.into_iter().map(|shape| surface(shape, part.friction, part.restitution));
         Ok(Self { colliders: colliders.collect(), reach: part.reach })
