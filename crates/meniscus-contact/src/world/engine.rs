@@ -5,11 +5,11 @@ use meniscus_core::vector::{add_scaled, norm, sub};
 use super::super::{Part, Scales, Start, Way, Weight};
 use super::rapier::prelude::*;
 use super::{
-    Pose, angular, angular_array, array, convex, mass_properties, placed, quaternion, vector,
-    without_gyration,
+    Pose, angular, angular_array, array, convex, cross, mass_properties, placed, quaternion, surface_of,
+    vector, without_gyration,
 };
 use crate::pieces::Piece;
-use crate::{AdvanceInfo, ContactError};
+use crate::{AdvanceInfo, ContactError, Owner};
 
 /// How much of an overlap is taken away in a step.
 const OVERLAP_REDUCTION: f64 = 0.4;
@@ -20,20 +20,20 @@ const DAMPING_RATIO: f64 = 100.0;
 /// Sweeps over all contacts, before bodies move and again after.
 const SWEEPS: usize = 100;
 /// How near things are that touch, in cells.
-const NEAR: f64 = 0.02;
+const NEAR: f64 = 1e-3;
 /// Steps at most, of the fastest and smallest bodies. What is faster still is swept along its way.
 const MAX_STEPS: f64 = 16.0;
 
 /// Collision shapes, and how to step with them.
 pub struct Engine {
-    bodies: Vec<(Body, Weight)>,
-    solids: Vec<Body>,
+    bodies: Vec<(Colliders, Weight)>,
+    solids: Vec<Colliders>,
     sides: Vec<Collider>,
     scales: Scales,
 }
 
 /// What belongs to one body or solid.
-struct Body {
+struct Colliders {
     colliders: Vec<Collider>,
     /// How far it reaches from its origin.
     reach: f64,
@@ -48,11 +48,11 @@ impl Engine {
     ) -> Result<Self, ContactError> {
         let mut with_weights = Vec::new();
         for (part, weight) in bodies {
-            with_weights.push((Body::new(&part)?, weight));
+            with_weights.push((Colliders::new(&part, &scales)?, weight));
         }
         Ok(Self {
             bodies: with_weights,
-            solids: solids.iter().map(Body::new).collect::<Result<_, _>>()?,
+            solids: solids.iter().map(|part| Colliders::new(part, &scales)).collect::<Result<_, _>>()?,
             // The smaller coefficient counts, so that these are always those of the body.
             sides: sides.iter().filter_map(half_space).map(|c| surface(c, f64::MAX, 1.0)).collect(),
             scales,
@@ -64,23 +64,23 @@ impl Engine {
     /// Contacts that exist are solved first, for velocities alone: forces have acted on these, and what rests must be at
     /// rest, by friction too, before it moves. Contacts that come up on the way are solved there.
     pub fn advance(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> (Vec<Way>, AdvanceInfo) {
-        let hooks = NoBounceAtRest { speed: 2.0 * self.scales.gravity * dt };
-        let (mut world, bodies, movers) = self.world(starts, solids);
-        world.integration_parameters = self.parameters(dt, dt, NEAR * self.scales.dx);
+        let (rest, near) = (2.0 * self.scales.gravity * dt, NEAR * self.scales.dx);
+        let (mut world, bodies, movers) = self.world(starts, solids, dt);
+        world.integration_parameters = self.parameters(dt, dt, near);
         world.integration_parameters.max_ccd_substeps = 0;
         move_solids(&mut world, &movers, solids, 1.0);
-        world.step_with_events(&hooks, &());
+        step(&mut world, rest, near);
         let held: Vec<Start> =
-            bodies.iter().zip(starts).map(|(body, start)| held(&world.bodies[*body], start)).collect();
+            bodies.iter().zip(starts).map(|(handle, start)| held(&world.bodies[*handle], start)).collect();
         let mut info = touching(&world.narrow_phase);
 
         let (steps, travel) = self.steps(&held, solids, dt);
-        let (mut world, bodies, movers) = self.world(&held, solids);
-        let prediction = (2.0 * travel / steps as f64).max(NEAR * self.scales.dx);
+        let (mut world, bodies, movers) = self.world(&held, solids, dt);
+        let prediction = (2.0 * travel / steps as f64) + near;
         world.integration_parameters = self.parameters(dt / steps as f64, dt, prediction);
-        for step in 1..=steps {
-            move_solids(&mut world, &movers, solids, step as f64 / steps as f64);
-            world.step_with_events(&hooks, &());
+        for part in 1..=steps {
+            move_solids(&mut world, &movers, solids, part as f64 / steps as f64);
+            step(&mut world, rest, near);
             info.contacts = info.contacts.max(touching(&world.narrow_phase).contacts);
         }
         let ways = bodies.iter().zip(starts).map(|(handle, start)| way(&world.bodies[*handle], start, dt));
@@ -92,23 +92,34 @@ impl Engine {
         &self,
         starts: &[Start],
         solids: &[[Pose; 2]],
+        dt: f64,
     ) -> (PhysicsWorld, Vec<RigidBodyHandle>, Vec<RigidBodyHandle>) {
         let mut world = PhysicsWorld { gravity: Vector::ZERO, ..PhysicsWorld::default() };
-        let movers = self.insert_solids(&mut world, solids);
+        let movers = self.insert_solids(&mut world, solids, dt);
         let bodies = self.insert_bodies(&mut world, starts);
         (world, bodies, movers)
     }
 
-    fn insert_solids(&self, world: &mut PhysicsWorld, motions: &[[Pose; 2]]) -> Vec<RigidBodyHandle> {
+    fn insert_solids(
+        &self,
+        world: &mut PhysicsWorld,
+        motions: &[[Pose; 2]],
+        dt: f64,
+    ) -> Vec<RigidBodyHandle> {
         for side in &self.sides {
             world.colliders.insert(side.clone());
         }
         let mut handles = Vec::new();
         for (solid, [from, to]) in self.solids.iter().zip(motions) {
-            let rests = from == to;
-            let kind =
-                if rests { RigidBodyBuilder::fixed() } else { RigidBodyBuilder::kinematic_position_based() };
-            let handle = world.bodies.insert(kind.pose(placed(from.translation, from.quaternion)));
+            let body = if from == to {
+                RigidBodyBuilder::fixed()
+            } else {
+                // Rapier finds these velocities as well, but only after it looked for contacts.
+                RigidBodyBuilder::kinematic_position_based()
+                    .linvel(vector(sub(to.translation, from.translation)) / dt)
+                    .angvel(angular(from.turn_to(to)) / dt)
+            };
+            let handle = world.bodies.insert(body.pose(placed(from.translation, from.quaternion)));
             solid.insert_into(world, handle);
             handles.push(handle);
         }
@@ -190,23 +201,33 @@ fn held(body: &RigidBody, start: &Start) -> Start {
     Start { pose: start.pose, velocity: array(body.linvel()), spin: angular_array(body.angvel()) }
 }
 
-impl Body {
-    fn new(part: &Part) -> Result<Self, ContactError> {
-        let convex: Vec<_> = part.pieces.iter().filter_map(convex).collect();
-        let convex = match convex.as_slice() {
-            [] => None,
-            [(pose, shape)] => Some(ColliderBuilder::new(shape.clone()).position(*pose)),
-            _ => Some(ColliderBuilder::new(SharedShape::compound(convex))),
-        };
-        let colliders: Vec<Collider> = convex
-            .into_iter()
-            .chain(part.pieces.iter().filter_map(half_space))
-            .map(|collider| surface(collider, part.friction, part.restitution))
-            .collect();
-        if colliders.is_empty() {
-            return Err(ContactError::NothingToTouch { owner: part.owner });
+impl Colliders {
+    /// The mesh of a solid remains a surface. That of a body is cut into convex parts: two surfaces, neither of which
+    /// has an inside, could not tell which way to push.
+    fn new(part: &Part, scales: &Scales) -> Result<Self, ContactError> {
+        let is_solid = matches!(part.owner, Owner::Solid(_));
+        let mut shapes = Vec::new();
+        let mut parts = Vec::new();
+        for piece in &part.pieces {
+            if let Some(plane) = half_space(piece) {
+                shapes.push(plane);
+            } else if let Some(surface) = surface_of(piece).filter(|_| is_solid) {
+                shapes.push(ColliderBuilder::new(surface));
+            } else {
+                let convex = convex(piece, scales.dx);
+                if convex.is_empty() {
+                    return Err(ContactError::NothingToTouch { owner: part.owner });
+                }
+                parts.extend(convex);
+            }
         }
-        Ok(Self { colliders, reach: part.reach })
+        if let [(pose, shape)] = parts.as_slice() {
+            shapes.push(ColliderBuilder::new(shape.clone()).position(*pose));
+        } else if !parts.is_empty() {
+            shapes.push(ColliderBuilder::new(SharedShape::compound(parts)));
+        }
+        let colliders = shapes.into_iter().map(|shape| surface(shape, part.friction, part.restitution));
+        Ok(Self { colliders: colliders.collect(), reach: part.reach })
     }
 
     fn insert_into(&self, world: &mut PhysicsWorld, handle: RigidBodyHandle) {
@@ -221,16 +242,75 @@ fn half_space(piece: &Piece) -> Option<ColliderBuilder> {
     Some(ColliderBuilder::new(SharedShape::halfspace(vector(*normal))).translation(vector(*point)))
 }
 
-/// A collider that weighs nothing, of two coefficients the smaller of which counts.
+/// A collider that weighs nothing. Of two coefficients of friction the smaller one counts. Bounces are ours to do, so
+/// that the coefficient of restitution is kept where rapier does not see it.
 fn surface(collider: ColliderBuilder, friction: f64, restitution: f64) -> Collider {
     collider
         .density(0.0)
         .friction(friction)
         .friction_combine_rule(CoefficientCombineRule::Min)
-        .restitution(restitution)
-        .restitution_combine_rule(CoefficientCombineRule::Min)
         .active_hooks(ActiveHooks::MODIFY_SOLVER_CONTACTS)
+        .user_data(restitution.to_bits().into())
         .build()
+}
+
+fn restitution(collider: &Collider) -> f64 {
+    f64::from_bits(collider.user_data as u64)
+}
+
+/// A step without bounces, and then the bounces of what met faster than `rest`.
+fn step(world: &mut PhysicsWorld, rest: f64, near: f64) {
+    let before: Vec<(Vector, AngVector)> =
+        world.bodies.iter().map(|(_, body)| (body.linvel(), body.angvel())).collect();
+    let dt = world.integration_parameters.dt;
+    world.step_with_events(&OnlyWhatMeets { dt, near }, &());
+    for (handle, arm, impulse) in bounces(world, &before, rest) {
+        let body = &mut world.bodies[handle];
+        let point = body.center_of_mass() + arm;
+        body.apply_impulse_at_point(impulse, point, true);
+    }
+}
+
+/// Impulses on bodies, and the arms they have from the centres of mass.
+///
+/// They are Poisson's: what contacts did in a step is done again with the restitution as a factor, for all points of a
+/// contact at once, so that what lands flat leaves flat. All contacts are new to us; those at rest are slow.
+fn bounces(
+    world: &PhysicsWorld,
+    before: &[(Vector, AngVector)],
+    rest: f64,
+) -> Vec<(RigidBodyHandle, Vector, Vector)> {
+    let velocity = |handle: Option<RigidBodyHandle>, arm: Vector| {
+        // Nothing was ever removed, so that bodies are in the order of their indices.
+        let known = handle.map(|handle| before[handle.into_raw_parts().0 as usize]);
+        known.map_or(Vector::ZERO, |(linear, spin)| linear + cross(spin, arm))
+    };
+    let mut bounces = Vec::new();
+    for pair in world.narrow_phase.contact_pairs() {
+        let [e1, e2] = [pair.collider1, pair.collider2].map(|handle| restitution(&world.colliders[handle]));
+        for manifold in pair.solver_manifolds() {
+            let ContactManifoldData { rigid_body1, rigid_body2, normal, .. } = manifold.data;
+            let approach = |contact: &ContactData| {
+                let relative =
+                    velocity(rigid_body1, contact.solver_dp1) - velocity(rigid_body2, contact.solver_dp2);
+                relative.dot(normal)
+            };
+            if e1.min(e2) > 0.0 && pressed(manifold).map(approach).fold(0.0, f64::max) > rest {
+                for contact in pressed(manifold) {
+                    let impulse = e1.min(e2) * contact.impulse * normal;
+                    bounces.extend(rigid_body1.map(|body| (body, contact.solver_dp1, -impulse)));
+                    bounces.extend(rigid_body2.map(|body| (body, contact.solver_dp2, impulse)));
+                }
+            }
+        }
+    }
+    bounces
+}
+
+/// The points of a contact that pushed in the last step.
+fn pressed(manifold: &ContactManifold) -> impl Iterator<Item = &ContactData> {
+    let solved = manifold.data.solver_contacts.iter().flat_map(|contact| contact.contact_indices());
+    solved.map(|index| &manifold.points[index as usize].data).filter(|contact| contact.impulse > 0.0)
 }
 
 /// How a body came from its start to where it is.
@@ -251,30 +331,32 @@ fn touching(narrow_phase: &NarrowPhase) -> AdvanceInfo {
     let mut info = AdvanceInfo::default();
     for pair in narrow_phase.contact_pairs() {
         let points = || pair.manifolds().iter().flat_map(|manifold| &manifold.points);
-        info.contacts += usize::from(pair.total_impulse_magnitude() > 0.0);
+        let pushes = pair.solver_manifolds().iter().any(|manifold| pressed(manifold).next().is_some());
+        info.contacts += usize::from(pushes);
         info.deepest = points().fold(info.deepest, |depth, point| depth.max(-point.dist));
     }
     info
 }
 
-/// Takes the restitution from contacts that are slower than `speed`: all contacts are new to us, those at rest too.
-struct NoBounceAtRest {
-    speed: f64,
+/// Leaves out contacts between what passes by or comes later: rapier would slow it down at the end of a step for the
+/// sake of the next one, and divide an impact, and so a bounce, between the two.
+struct OnlyWhatMeets {
+    dt: f64,
+    near: f64,
 }
 
-impl PhysicsHooks for NoBounceAtRest {
+impl PhysicsHooks for OnlyWhatMeets {
     fn modify_solver_contacts(&self, context: &mut ContactModificationContext) {
-        let velocity = |handle: Option<RigidBodyHandle>, point| {
-            handle.map_or(Vector::ZERO, |handle| context.bodies[handle].velocity_at_point(point))
+        let bodies = context.bodies;
+        let velocity = |handle: Option<RigidBodyHandle>, point: Vector| {
+            handle.map_or(Vector::ZERO, |handle| bodies[handle].velocity_at_point(point))
         };
+        let (first, second) = (context.rigid_body1, context.rigid_body2);
         let ModifiableContacts::Rigid(manifold) = &mut context.contacts else { return };
-        let approach = manifold.solver_contacts.iter().map(|contact| {
-            let relative = velocity(context.rigid_body1, contact.anchor1)
-                - velocity(context.rigid_body2, contact.anchor2);
-            relative.dot(*manifold.normal)
+        let normal = *manifold.normal;
+        manifold.solver_contacts.retain(|contact| {
+            let approach = velocity(first, contact.anchor1) - velocity(second, contact.anchor2);
+            contact.dist <= self.near + self.dt * approach.dot(normal).max(0.0)
         });
-        if approach.fold(0.0, f64::max) <= self.speed {
-            *manifold.restitution = 0.0;
-        }
     }
 }

@@ -29,6 +29,11 @@ fn angular_array(rate: f64) -> [f64; 3] {
     [0.0, 0.0, rate]
 }
 
+/// The velocity of an arm that turns.
+fn cross(rate: f64, arm: Vector) -> Vector {
+    rate * Vector::new(-arm.y, arm.x)
+}
+
 fn rotation([_, _, z, w]: [f64; 4]) -> Rot2 {
     Rot2::from_cos_sin_unchecked(w * w - z * z, 2.0 * w * z)
 }
@@ -51,18 +56,28 @@ fn placed(translation: [f64; 3], quaternion: [f64; 4]) -> Pose2 {
     Pose2::from_parts(vector(translation), rotation(quaternion))
 }
 
-/// A convex piece and its place. Nothing where it is degenerate, or a half-space.
-fn convex(piece: &Piece) -> Option<(Pose2, SharedShape)> {
+/// The convex parts of a piece and their places.
+fn convex(piece: &Piece, _cell: f64) -> Vec<(Pose2, SharedShape)> {
     match piece {
         Piece::Ball { centre, radius } => {
-            Some((Pose2::from_translation(vector(*centre)), SharedShape::ball(*radius)))
+            vec![(Pose2::from_translation(vector(*centre)), SharedShape::ball(*radius))]
         }
         Piece::Cuboid { centre, quaternion, half_extents: [x, y, _] } => {
-            Some((placed(*centre, *quaternion), SharedShape::cuboid(*x, *y)))
+            vec![(placed(*centre, *quaternion), SharedShape::cuboid(*x, *y))]
         }
         Piece::Capsule { start, end, radius } => {
-            Some((Pose2::IDENTITY, SharedShape::capsule(vector(*start), vector(*end), *radius)))
+            vec![(Pose2::IDENTITY, SharedShape::capsule(vector(*start), vector(*end), *radius))]
         }
-        Piece::Cylinder { .. } | Piece::HalfSpace { .. } => None,
+        Piece::Hull(points) => {
+            // The polygon is the upper face of a prism.
+            let points: Vec<Vector> = points.iter().filter(|p| p[2] > 0.0).map(|p| vector(*p)).collect();
+            SharedShape::convex_hull(&points).map(|hull| (Pose2::IDENTITY, hull)).into_iter().collect()
+        }
+        Piece::Cylinder { .. } | Piece::HalfSpace { .. } | Piece::Mesh(_) => Vec::new(),
     }
+}
+
+/// Meshes are for three dimensions.
+fn surface_of(_: &Piece) -> Option<SharedShape> {
+    None
 }

@@ -59,7 +59,7 @@ fn capsule<const D: usize>(reach: f64, centre: [f64; D]) -> Body<D> {
 #[test]
 fn a_crowd_stays_in_its_box() {
     stay::<2>(2000);
-    stay::<3>(600);
+    stay::<3>(500);
 }
 
 fn stay<const D: usize>(steps: usize) {

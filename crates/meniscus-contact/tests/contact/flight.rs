@@ -13,7 +13,7 @@ fn free_flight_is_straight() {
 
 fn straight<const D: usize>() {
     let velocity = std::array::from_fn(|a| [0.3, -0.2, 0.1][a]);
-    let body = ball([0.01, 0.02][D - 2], [0.5; D]).velocity(velocity).spin([0.0, 0.0, 5.0]);
+    let body = ball(0.02, [0.5; D]).velocity(velocity).spin([0.0, 0.0, 5.0]);
     let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[body], &[]);
     for _ in 0..100 {
         scene.drift(&[], 0.01);

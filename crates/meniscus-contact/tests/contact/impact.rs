@@ -1,7 +1,8 @@
 //! Bodies that meet.
 
+use meniscus_contact::Moving;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
-use meniscus_core::vector::norm;
+use meniscus_core::vector::{norm, sub};
 
 use crate::scene::{GRAVITY, Scene, Solid, ball, block, closed_domain};
 
@@ -37,6 +38,41 @@ fn bounce<const D: usize>(restitution: f64, dt: f64) {
 }
 
 #[test]
+fn a_block_that_lands_flat_leaves_flat() {
+    land::<2>();
+    land::<3>();
+}
+
+fn land<const D: usize>() {
+    let half: [f64; D] = std::array::from_fn(|a| [0.1, 0.05, 0.07][a]);
+    let mut centre = [0.5; D];
+    centre[1] = 0.4;
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[block(half, centre).restitution(0.6)], &[]);
+    let mut before = 0.0;
+    while scene.bodies[0].velocity[1] <= 0.0 {
+        before = scene.bodies[0].velocity[1] - GRAVITY * 0.005;
+        scene.fall(0, 0.005);
+    }
+    let Moving { velocity, spin, .. } = scene.bodies[0];
+    assert!((velocity[1] + 0.6 * before).abs() < 1e-9, "{before} {velocity:?}");
+    assert!(norm(spin) < 1e-9, "{spin:?}");
+}
+
+#[test]
+fn fast_balls_do_not_pass_through_each_other() {
+    for (speed, dt) in [(3.0, 0.02), (10.0, 0.02), (50.0, 0.02), (20.0, 0.005)] {
+        let bodies = [(0.2, speed), (0.8, -speed)]
+            .map(|(x, v)| ball(0.02, [x, 0.5, 0.5]).velocity([v, 0.0, 0.0]).restitution(0.5));
+        let mut scene = Scene::new(&closed_domain::<3>(1.0, 50.0), &bodies, &[]);
+        for _ in 0..20 {
+            scene.drift(&[], dt);
+            let gap = scene.position(1)[0] - scene.position(0)[0];
+            assert!(gap > 0.039, "{speed} {dt}: {gap}");
+        }
+    }
+}
+
+#[test]
 fn equal_balls_exchange_their_momenta() {
     exchange::<2>();
     exchange::<3>();
@@ -68,10 +104,7 @@ fn exchange<const D: usize>() {
 #[test]
 fn an_oblique_impact_keeps_momentum() {
     let bodies = [
-        ball([0.05, 0.05][0], [0.3, 0.5, 0.5])
-            .velocity([2.0, 0.3, 0.0])
-            .spin([3.0, 0.0, 9.0])
-            .restitution(0.6),
+        ball(0.05, [0.3, 0.5, 0.5]).velocity([2.0, 0.3, 0.0]).spin([3.0, 0.0, 9.0]).restitution(0.6),
         block([0.06, 0.04, 0.05], [0.6, 0.53, 0.49]).turned([0.3, 0.2, 0.1]).restitution(0.6),
     ];
     let masses = [bodies[0].mass, bodies[1].mass];
@@ -158,6 +191,63 @@ fn a_fast_plate_does_not_pass_a_ball() {
         scene.drift(&[(pose(x), pose(x + 0.05))], 0.01);
         assert!(scene.position(0)[0] > x + 0.05, "{:?}", scene.bodies[0]);
     }
+}
+
+#[test]
+fn a_paddle_does_not_pass_a_ball() {
+    let blade = Shape::<3>::centred_box([0.0; 3], [0.4, 0.02, 0.3]).unwrap();
+    let bodies = [ball(0.05, [0.7, 0.58, 0.5]), ball(0.03, [0.3, 0.1, 0.5])];
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &bodies, &[Solid::new(blade.clone())]);
+    let pose = |time: f64| RigidTransform {
+        rotation: Rotation::identity().turned([0.0, 0.0, 3.0 * time]),
+        translation: [0.5; 3],
+    };
+    let dt = 0.01;
+    for step in 0..300 {
+        let time = dt * f64::from(step);
+        scene.bodies.iter_mut().for_each(|body| body.velocity[1] -= GRAVITY * dt);
+        scene.drift(&[(pose(time), pose(time + dt))], dt);
+        for (index, radius) in [(0, 0.05), (1, 0.03)] {
+            let distance = blade.signed_distance(pose(time + dt).apply_inverse(scene.position(index)));
+            assert!(distance > 0.9 * radius, "step {step}, ball {index}: {distance}");
+        }
+    }
+}
+
+#[test]
+fn a_platform_carries_a_block() {
+    let plate = Shape::<3>::centred_box([0.0; 3], [0.3, 0.02, 0.3]).unwrap();
+    let mut scene =
+        Scene::new(&closed_domain(1.0, 50.0), &[block([0.05; 3], [0.5, 0.27, 0.5])], &[Solid::new(plate)]);
+    // From rest to side and up, never faster than friction and gravity can follow.
+    let pose = |time: f64| RigidTransform {
+        rotation: Rotation::identity(),
+        translation: [0.4 + 0.1 * (3.0 * time).cos(), 0.25 - 0.05 * (4.0 * time).cos(), 0.5],
+    };
+    let dt = 0.01;
+    for step in 0..200 {
+        let time = dt * f64::from(step);
+        scene.bodies[0].velocity[1] -= GRAVITY * dt;
+        scene.drift(&[(pose(time), pose(time + dt))], dt);
+        let above = sub(scene.position(0), pose(time + dt).translation);
+        assert!(norm(sub(above, [0.0, 0.07, 0.0])) < 1e-5, "step {step}: {above:?}");
+    }
+}
+
+#[test]
+fn what_is_squeezed_does_not_shoot_away() {
+    let piston = Solid::new(Shape::<3>::centred_box([0.0; 3], [0.02, 0.48, 0.48]).unwrap());
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[block([0.1; 3], [0.8, 0.1, 0.5])], &[piston]);
+    let pose = |x: f64| RigidTransform { rotation: Rotation::identity(), translation: [x, 0.5, 0.5] };
+    let (dt, speed) = (0.01, 0.5);
+    for step in 0..60 {
+        let x = 0.5 + speed * dt * f64::from(step);
+        scene.bodies[0].velocity[1] -= GRAVITY * dt;
+        scene.drift(&[(pose(x), pose(x + speed * dt))], dt);
+        assert!(scene.speed(0) < 1.5 * speed, "{:?}", scene.bodies[0]);
+    }
+    // The piston is at 0.8 and leaves no room.
+    assert!(scene.info.deepest > 0.01 && (scene.position(0)[0] - 0.9).abs() < 0.02, "{:?}", scene.bodies[0]);
 }
 
 #[test]

@@ -5,3 +5,4 @@ mod flight;
 mod impact;
 mod rest;
 mod scene;
+mod shapes;

@@ -59,8 +59,8 @@ fn stack<const D: usize>(dt: f64) {
     }
     for (index, body) in bodies.iter().enumerate() {
         let drift = norm(sub(scene.position(index), body.start.pose.translation));
-        assert!(drift < 0.02 * 2.0 * half, "{D}D, {dt}, block {index}: {drift}");
-        assert!(scene.speed(index) < 0.5 * GRAVITY * dt, "{D}D, {dt}: {}", scene.speed(index));
+        assert!(drift < 1e-3 * 2.0 * half, "{D}D, {dt}, block {index}: {drift}");
+        assert!(scene.speed(index) < 1e-3 * GRAVITY * dt, "{D}D, {dt}: {}", scene.speed(index));
     }
 }
 
