@@ -67,3 +67,16 @@ pub enum ContactError {
         owner: Owner,
     },
 }
+
+impl ContactError {
+    /// Whose fault it is; of the domain nobody's.
+    pub fn owner(&self) -> Option<Owner> {
+        match *self {
+            Self::OutOfRange { owner, .. }
+            | Self::BadInertia { owner }
+            | Self::Unbounded { owner }
+            | Self::NothingToTouch { owner } => Some(owner),
+            Self::BadDomain => None,
+        }
+    }
+}

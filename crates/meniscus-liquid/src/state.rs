@@ -14,6 +14,7 @@ use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_volume;
 use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
+use crate::reseed::half_of;
 use crate::smoke::{Markers, missing_markers};
 use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::tracking::{Found, Tracked};
@@ -78,7 +79,12 @@ impl<const D: usize> State<D> {
         };
         let open = |x: [f32; D]| surroundings.solids.iter().all(|s| s.distance(params.to_metres(x)) > 0.0);
         let depth = |x| if open(x) { interpolate(&phi, x) + inner::<D>() } else { 1.0 };
-        let mut particles = Particles::at(seed(&near, 0, depth));
+        let mut position = seed(&near, 0, depth);
+        if D == 3 && params.air == AirModel::None {
+            // Without a surface to resolve, four in a cell are enough: every other half-cell.
+            position.retain(|&x| half_of(x).count_ones().is_multiple_of(2));
+        }
+        let mut particles = Particles::at(position);
         for (x, v) in particles.position.iter().zip(&mut particles.velocity) {
             *v = body_velocity(bodies, params.to_metres(*x));
         }

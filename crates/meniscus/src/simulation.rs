@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meniscus_contact::{ContactError, Contacts};
+use meniscus_contact::{ContactError, Contacts, Owner};
 use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
@@ -37,8 +37,10 @@ pub enum SimulationError {
         source: StepError,
     },
     /// The bodies cannot be made to run into things.
-    #[error("the collisions of the bodies cannot be set up")]
+    #[error("the collisions of {what} cannot be set up")]
     Contact {
+        /// The body or the solid.
+        what: String,
         /// Why.
         source: ContactError,
     },
@@ -241,7 +243,12 @@ impl<const D: usize> Simulation<D> {
 
     /// What the bodies run into.
     fn contacts(&self) -> Result<Option<Arc<Contacts<D>>>, SimulationError> {
-        self.contacts.clone().map_err(|source| SimulationError::Contact { source })
+        let name = |owner: Option<Owner>| match owner {
+            Some(Owner::Body(k)) => format!("the body `{}`", self.setup.bodies[k].name),
+            Some(Owner::Solid(k)) => format!("the solid `{}`", self.setup.solids[k].name),
+            None => "the bodies".into(),
+        };
+        self.contacts.clone().map_err(|source| SimulationError::Contact { what: name(source.owner()), source })
     }
 
     /// Whether there is liquid or will be.

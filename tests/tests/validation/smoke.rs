@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_liquid::{
-    AirModel, Body, Params, Smoke, Solid, State, Surroundings, Workspace, max_time_step, step,
+    AirModel, Body, Params, Smoke, Solid, State, Surroundings, Transfer, Workspace, max_time_step, step,
 };
 
 fn params<const D: usize>(cells: [usize; D]) -> Params<D> {
@@ -26,7 +26,8 @@ fn smoke<const D: usize>(shape: Shape<D>, buoyancy: f64) -> Surroundings<D> {
 /// A steady whirl in a box: its streamlines are those of psi = sin(pi x) sin(pi y).
 #[test]
 fn markers_stay_on_the_streamlines_of_a_steady_whirl() {
-    let params = Params { gravity: [0.0; 2], ..params([48, 48]) };
+    let transfer = Transfer::Flip { blend: 0.99 };
+    let params = Params { gravity: [0.0; 2], transfer, ..params([48, 48]) };
     let mut surroundings = smoke(Shape::sphere([0.6, 0.5], 0.02).unwrap(), 0.0);
     let mut state = still(&params, &surroundings);
     surroundings.smoke[0].fills = false;
@@ -71,8 +72,10 @@ fn smoke_rises_as_its_added_mass_allows() {
     let dt = 0.01;
     step(&mut state, &params, &surroundings, dt, &mut Workspace::default()).unwrap();
     let speed = |x: &[f32; 2]| f64::from(meniscus_core::interpolate::interpolate_faces(&state.velocity, *x)[1]);
-    let markers = &state.smoke[0].position;
-    let mean = markers.iter().map(speed).sum::<f64>() / markers.len() as f64;
+    // At the rim the velocity jumps, and between faces it does so slowly.
+    let is_inner = |x: &&[f32; 2]| (x[0] - 32.0).hypot(x[1] - 32.0) < 6.0;
+    let inner: Vec<f64> = state.smoke[0].position.iter().filter(is_inner).map(speed).collect();
+    let mean = inner.iter().sum::<f64>() / inner.len() as f64;
     let expected = lighter * 9.81 / (1.0 + added_mass) * dt;
     assert!((mean / expected - 1.0).abs() < 0.03, "{mean} instead of {expected}");
 }

@@ -25,7 +25,10 @@ impl<const D: usize> Builder<'_, D> {
                 Transfer::Apic
             }
         };
-        let (least, most) = if D == 2 { (2, 8) } else { (4, 16) };
+        let (least, most) = match (D, &content.fluid) {
+            (2, _) | (_, Some(_)) => (2, 8),
+            _ => (4, 16),
+        };
         let min_per_cell = given.min_per_cell.unwrap_or(least);
         let max_per_cell = given.max_per_cell.unwrap_or(most);
         if min_per_cell > max_per_cell {

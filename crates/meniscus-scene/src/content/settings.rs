@@ -69,10 +69,10 @@ pub struct Particles {
     /// out. Only with `transfer = "flip"`.
     #[schemars(range(min = 0, max = 1))]
     pub flip_blend: Option<f64>,
-    /// The fewest particles in a cell inside the liquid; 4 in 3D and 2 in 2D if left out.
+    /// The fewest particles in a cell inside the liquid; 4 in 3D, and 2 in 2D and in a `[fluid]`, if left out.
     #[schemars(range(min = 1, max = 64))]
     pub min_per_cell: Option<u32>,
-    /// The most particles in a cell; 16 in 3D and 8 in 2D if left out.
+    /// The most particles in a cell; 16 in 3D, and 8 in 2D and in a `[fluid]`, if left out.
     #[schemars(range(min = 1, max = 1024))]
     pub max_per_cell: Option<u32>,
 }
