@@ -174,9 +174,9 @@ impl<'a, const D: usize> Rounds<'a, D> {
                 });
             }
             if self.count < guesses {
-                self.solve_round(x, tolerance)?
+                self.solve_round(x, tolerance)?;
             } else {
-                self.descend(x, tolerance)?
+                self.descend(x, tolerance)?;
             }
             let is_solved = tolerance <= asked && self.forced.is_empty();
             if is_solved && self.complementarity(x) <= COMPLEMENTARITY {

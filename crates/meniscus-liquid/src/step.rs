@@ -23,6 +23,7 @@ use crate::particles::Newcomers;
 use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, RigidBody, SolidVelocity, project};
 use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
+use crate::separate::{Walls, leave_walls};
 use crate::spray::Spray;
 use crate::squeeze::{Squeeze, find_compressed_air, find_squeezes};
 use crate::state::{State, active_blocks};
@@ -199,7 +200,8 @@ pub fn step<const D: usize>(
 
     let travel =
         (state.max_speed.max(source_speed(surroundings)) * dt / params.grid.dx) as f32 * (D as f32).sqrt();
-    let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, &blocks);
+    let sides = params.separating_sides();
+    let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, &blocks, sides);
     clock.stage("surface");
     follow_particles(&mut phi, &state.particles.position, &ranges, &boundary);
     if state.tracked.is_some() {
@@ -418,6 +420,8 @@ fn solve_velocity<const D: usize>(
         Some(body) => body.map_or(0.0, |body| corrections[body]),
         None => corrections[0],
     };
+    let separates = |axis: usize, cell: [usize; D]| boundary.separates(params, surroundings, axis, cell);
+    let any_separates = params.sides_separate || surroundings.solids.iter().any(|solid| solid.separates);
     let liquid = Liquid {
         grid: &params.grid,
         level_set: &state.level_set,
@@ -426,6 +430,7 @@ fn solve_velocity<const D: usize>(
         bubbles: bubbles.as_ref(),
         divergence: Some(&divergence),
         bodies: &bodies,
+        separates: if any_separates { Some(&separates) } else { None },
         surface_pressure: surface_pressure.as_ref(),
     };
     let mut pressure = moved_to(&state.pressure, blocks);
@@ -477,8 +482,13 @@ fn solve_velocity<const D: usize>(
             }
         });
     }
-    boundary.constrain(params, surroundings, dt, &mut velocity, &valid);
+    let leaving: Vec<Slot> = info.separation.cells.iter().map(|(slot, _)| *slot).collect();
+    boundary.constrain(params, surroundings, dt, &mut velocity, &valid, &leaving);
     state.velocity = velocity;
+    if !leaving.is_empty() {
+        let walls = Walls { params, surroundings, boundary, dt };
+        leave_walls(&mut state.level_set, &state.velocity, walls, &leaving);
+    }
     clock.stage("extrapolate");
 
     let scheme = match (params.transfer, &before) {

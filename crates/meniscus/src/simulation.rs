@@ -399,6 +399,7 @@ fn surroundings_of<const D: usize>(
                 from: pose_at(m, from),
                 to: pose_at(m, to),
                 free: None,
+                separates: false,
             })
             .collect(),
         bodies: Vec::new(),

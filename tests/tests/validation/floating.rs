@@ -33,7 +33,7 @@ impl<const D: usize> Tank<D> {
 
 fn rigid<const D: usize>(shape: Shape<D>, density: f64, at: [f64; D]) -> Rigid<D> {
     let pose = RigidTransform { translation: at, ..RigidTransform::IDENTITY };
-    Rigid { shape, density, pose, velocity: [0.0; 6] }
+    Rigid { shape, density, pose, velocity: [0.0; 6], separates: false }
 }
 
 /// The mean draught of a box that floats, as a part of its height, between two times; and how far it tilts at most.
@@ -79,7 +79,7 @@ fn a_neutral_body_stays() {
     let pose =
         RigidTransform { rotation: Rotation::<2>::from_angle(0.5).unwrap(), translation: [0.52, 0.31] };
     let shape = Shape::centred_box([0.0; 2], [0.13, 0.07]).unwrap();
-    let body = Rigid { shape, density: 1000.0, pose, velocity: [0.0; 6] };
+    let body = Rigid { shape, density: 1000.0, pose, velocity: [0.0; 6], separates: false };
     let mut tank = Tank::new([48, 40], 1.0 / 48.0, 0.61, vec![body], AirModel::Void);
     while tank.state.time < 1.0 {
         tank.advance(0.01);
