@@ -55,6 +55,8 @@ pub struct Case<const D: usize> {
     pub bubbles: Option<Bubbles>,
     /// The rigid bodies: none, until set.
     pub bodies: Vec<RigidBody<D>>,
+    /// Whether all walls let go of the liquid: not, until set.
+    pub separates: bool,
     /// The pressure of surface tension: none, until set.
     pub surface_pressure: Option<Field<f64, D>>,
 }
@@ -84,6 +86,7 @@ impl<const D: usize> Case<D> {
             pressure: Field::new(blocks.clone(), 0.0),
             bubbles: None,
             bodies: Vec::new(),
+            separates: false,
             surface_pressure: None,
             blocks,
         }
@@ -142,6 +145,7 @@ impl<const D: usize> Case<D> {
             solid_velocity: None,
             bubbles: self.bubbles.as_ref(),
             bodies: &self.bodies,
+            separates: self.separates.then_some(&lets_go),
             divergence: None,
             surface_pressure: self.surface_pressure.as_ref(),
         }
@@ -158,7 +162,18 @@ impl<const D: usize> Case<D> {
         params: &ProjectionParams,
         solid_velocity: Option<SolidVelocity<'_, D>>,
     ) -> Result<ProjectionInfo<D>, ProjectionError> {
-        let Self { grid, level_set, open, velocity, pressure, bubbles, bodies, surface_pressure, .. } = self;
+        let Self {
+            grid,
+            level_set,
+            open,
+            velocity,
+            pressure,
+            bubbles,
+            bodies,
+            separates,
+            surface_pressure,
+            ..
+        } = self;
         let liquid = Liquid {
             grid,
             level_set,
@@ -166,6 +181,7 @@ impl<const D: usize> Case<D> {
             solid_velocity,
             bubbles: bubbles.as_ref(),
             bodies,
+            separates: separates.then_some(&lets_go),
             divergence: None,
             surface_pressure: surface_pressure.as_ref(),
         };
@@ -192,6 +208,10 @@ impl<const D: usize> Case<D> {
     pub fn max_divergence(&self) -> f64 {
         max_divergence(&self.liquid(), &self.velocity).expect("a valid case")
     }
+}
+
+fn lets_go<const D: usize>(_axis: usize, _cell: [usize; D]) -> bool {
+    true
 }
 
 /// All cells of a grid, x fastest.

@@ -52,7 +52,7 @@ impl Carver {
     ) -> Option<Vec<Polytope>> {
         let Side { inside, level } = side;
         let found = match shape.kind() {
-            Kind::Mesh(_) => None,
+            Kind::Mesh(_) | Kind::Sampled(_) => None,
             Kind::Complement(shape) => {
                 self.part(shape, placement, Side { inside: !inside, level: -level }, pieces)
             }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use crate::multigrid::{Multigrid, Vectors};
+use crate::multigrid::{Multigrid, NullSpace, Vectors};
 use crate::operator::{Operator, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
 use crate::real::{Real, simd};
@@ -67,6 +67,16 @@ pub enum SolveError {
         /// The relative residual before the first and after every iteration.
         history: Vec<f64>,
     },
+    /// Which bounded unknowns are zero was not found.
+    #[error(
+        "the bounds were not met: |min(x, A x - b)| is {complementarity:.1e} of the solution after {rounds} rounds"
+    )]
+    NotSettled {
+        /// The rounds that were tried.
+        rounds: usize,
+        /// The residual of the conditions.
+        complementarity: f64,
+    },
     /// A vector has the wrong length.
     #[error("a vector has {found} entries, the operator has {expected}")]
     Length {
@@ -88,6 +98,8 @@ pub struct Workspace {
     direction: Vec<f64>,
     product: Vec<f64>,
     pub(crate) cycle: Vectors,
+    /// Two more that a bounded solve needs.
+    pub(crate) of_bounded: [Vec<f64>; 2],
 }
 
 /// An operator with its multigrid hierarchy, ready to solve.
@@ -118,6 +130,10 @@ impl<const D: usize> Solver<D> {
     /// The operator.
     pub fn operator(&self) -> &Operator<D> {
         &self.operator
+    }
+
+    pub(crate) fn null_space(&self) -> &NullSpace {
+        self.multigrid.null_space()
     }
 
     /// Unknowns of every level, finest first.
@@ -193,7 +209,7 @@ impl<const D: usize> Solver<D> {
                 profile: Profile::default(),
             });
         }
-        let Workspace { residual: r, direction: p, product: q, cycle } = &mut self.workspace;
+        let Workspace { residual: r, direction: p, product: q, cycle, .. } = &mut self.workspace;
         [&mut *r, &mut *p, &mut *q].into_iter().for_each(|vector| vector.resize(b.len(), 0.0));
         each_chunk(r, &b, |r, b| *r = b);
         if square_x > 0.0 {

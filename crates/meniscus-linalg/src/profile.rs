@@ -46,6 +46,10 @@ impl Profile {
         self.seconds[kernel as usize]
     }
 
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.seconds.iter_mut().zip(&other.seconds).for_each(|(sum, s)| *sum += s);
+    }
+
     pub(crate) fn time<R>(&mut self, kernel: Kernel, f: impl FnOnce() -> R) -> R {
         let start = Instant::now();
         let result = f();

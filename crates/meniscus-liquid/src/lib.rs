@@ -18,6 +18,7 @@ pub mod projection;
 mod regions;
 mod reseed;
 mod rigid;
+mod separate;
 mod smoke;
 mod spray;
 mod squeeze;

@@ -68,7 +68,7 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
         if boundary.is_solid(block) || phi.block(block).iter().all(|&v| v > 1.0) {
             return 0.0;
         }
-        load_clamped(phi, block, tile);
+        load_extended(phi, block, boundary, tile);
         let mut sum = 0.0;
         for local in 0..block_len::<D>() {
             let slot = Slot { block, local };
@@ -83,8 +83,14 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
     sums.iter().sum()
 }
 
-/// Loads a block and its halo; cells outside the domain take the value of the nearest one inside.
-pub fn load_clamped<const D: usize>(phi: &Field<f32, D>, block: usize, tile: &mut Tile<f32, D, 1>) {
+/// Loads a block and its halo; cells outside the domain take the value of the nearest one inside, or beyond a side
+/// that the liquid leaves the one that [`beyond_side`] gives.
+pub fn load_extended<const D: usize>(
+    phi: &Field<f32, D>,
+    block: usize,
+    boundary: &Boundary<D>,
+    tile: &mut Tile<f32, D, 1>,
+) {
     tile.load(phi, block);
     let (coord, cells) = (phi.blocks().coord(block), phi.blocks().cells());
     for axis in 0..D {
@@ -99,10 +105,31 @@ pub fn load_clamped<const D: usize>(phi: &Field<f32, D>, block: usize, tile: &mu
         for index in 0..Tile::<f32, D, 1>::LEN {
             let c = index / stride % edge;
             let nearest = c.clamp(first, end.max(first + 1) - 1);
-            tile.values_mut()[index] = tile.values()[index + nearest * stride - c * stride];
+            let at = index + nearest * stride - c * stride;
+            let value = tile.values()[at];
+            // Beyond the domain, a tile may hold no second cell of it.
+            let has_second = c < nearest || nearest > first;
+            let leaves =
+                c != nearest && has_second && boundary.separating_sides[axis][usize::from(c > nearest)];
+            tile.values_mut()[index] = if leaves {
+                let second = if c < nearest { at + stride } else { at - stride };
+                beyond_side(value, tile.values()[second])
+            } else {
+                value
+            };
         }
     }
 }
+
+/// The level set a cell beyond a side of the domain that lets go of the liquid, from those of the first two cells inside. Where liquid has left
+/// the side, its surface lies between the first cell and the side, and the level set goes on rising; elsewhere it is
+/// constant.
+pub fn beyond_side(first: f32, second: f32) -> f32 {
+    if first > AT_SIDE { first + (first - second).clamp(0.0, 1.0) } else { first }
+}
+
+/// The level set of the cells at a side when the surface is the side itself.
+pub const AT_SIDE: f32 = -0.5;
 
 /// The part of a cell that is liquid and open.
 pub fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, boundary: &Boundary<D>, slot: Slot) -> f64 {

@@ -19,6 +19,8 @@ pub struct Params<const D: usize> {
     /// Which sides of the domain, lower and upper along each axis, are open: liquid leaves through them, and
     /// the pressure there is that of the air. The others are walls.
     pub open_sides: [[bool; 2]; D],
+    /// Whether the other sides let go of the liquid: see [`Solid::separates`].
+    pub sides_separate: bool,
     /// The acceleration of gravity, in m/s².
     pub gravity: [f64; D],
     /// The density of the liquid, in kg/m³ (2D: kg/m²).
@@ -54,6 +56,7 @@ impl<const D: usize> Params<D> {
         Self {
             grid,
             open_sides: [[false; 2]; D],
+            sides_separate: false,
             gravity,
             density: 1000.0,
             surface_tension: 0.0,
@@ -86,6 +89,11 @@ impl<const D: usize> Params<D> {
         let half = 0.5 * BLOCK_EDGE as f64;
         let centre = self.grid.point(coord.map(|c| (c * BLOCK_EDGE) as f64 + half));
         (centre, self.grid.dx * half * (D as f64).sqrt())
+    }
+
+    /// Which sides of the domain, lower and upper along each axis, are walls that let go of the liquid.
+    pub(crate) fn separating_sides(&self) -> [[bool; 2]; D] {
+        self.open_sides.map(|sides| sides.map(|is_open| self.sides_separate && !is_open))
     }
 
     /// A position in cells, in metres.
@@ -165,12 +173,15 @@ pub struct Solid<const D: usize> {
     pub to: RigidTransform<D>,
     /// The velocity that pressure gives it; `None` if nothing does, and its way is what tells.
     pub free: Option<Twist>,
+    /// Whether it lets go of the liquid: it pushes, but does not pull. See [`crate::projection`].
+    pub separates: bool,
 }
 
 impl<const D: usize> Solid<D> {
     /// A solid that rests where its shape is.
     pub fn fixed(shape: Shape<D>) -> Self {
-        Self { shape, from: RigidTransform::IDENTITY, to: RigidTransform::IDENTITY, free: None }
+        let at = RigidTransform::IDENTITY;
+        Self { shape, from: at, to: at, free: None, separates: false }
     }
 
     /// Whether it moves in this substep, or may.
@@ -216,13 +227,15 @@ pub struct Rigid<const D: usize> {
     pub pose: RigidTransform<D>,
     /// The velocity that it begins with.
     pub velocity: Twist,
+    /// Whether it lets go of the liquid: see [`Solid::separates`].
+    pub separates: bool,
 }
 
 impl<const D: usize> Rigid<D> {
     /// A body at rest; `None` if its shape has no volume or no bounds. Its shape has its centre of mass at the origin.
     pub fn new(shape: Shape<D>, density: f64, pose: RigidTransform<D>) -> Option<Self> {
         let MassProperties { volume, inertia: unit_inertia, .. } = shape.mass_properties()?;
-        Some(Self { shape, density, volume, unit_inertia, pose, velocity: [0.0; SIZE] })
+        Some(Self { shape, density, volume, unit_inertia, pose, velocity: [0.0; SIZE], separates: false })
     }
 }
 
@@ -234,6 +247,7 @@ impl<const D: usize> Surroundings<D> {
             from: state.from,
             to: state.pose,
             free: Some(state.velocity),
+            separates: body.separates,
         };
         let bodies = self.bodies.iter().zip(states).map(solid);
         Self { solids: self.solids.iter().cloned().chain(bodies).collect(), ..self.clone() }

@@ -20,16 +20,19 @@ use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{AirModel, Params, Rigid, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
-use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, RigidBody, SolidVelocity, project};
+use crate::projection::{
+    self, Liquid, ProjectionError, ProjectionInfo, RigidBody, Separation, SolidVelocity, project,
+};
 use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
+use crate::rigid::Twist;
+use crate::separate::{Walls, leave_walls};
 use crate::smoke::{add_buoyancy, carry};
 use crate::spray::Spray;
 use crate::squeeze::{Squeeze, find_compressed_air, find_squeezes};
 use crate::state::{State, active_blocks, without_surface};
 use crate::surface::{advect_surface, follow_particles, thicken_films};
 use crate::tracking::{BubbleEvent, Found, trace};
-use crate::rigid::Twist;
 use crate::viscosity::{Viscosity, ViscosityError, ViscosityParams, diffuse};
 use crate::volume::{undo_sudden_change, undo_sudden_changes, volume_correction};
 
@@ -71,6 +74,8 @@ pub struct StepInfo {
     pub max_divergence: f64,
     /// The pressure solve; of the two that viscosity needs the last, but the most iterations.
     pub solve: SolveInfo,
+    /// Where the liquid leaves walls.
+    pub separation: Separation,
     /// The solve of the viscosity, if there is any.
     pub viscosity: Option<SolveInfo>,
     /// Particles added and thinned out.
@@ -232,6 +237,7 @@ pub fn step<const D: usize>(
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,
         solve: projected.solve,
+        separation: projected.separation,
         viscosity,
         reseed: reseeded,
         collide,
@@ -263,7 +269,8 @@ fn move_surface<const D: usize>(
     let speed = state.max_speed.max(source_speed(surroundings));
     let travel = (speed * dt / params.grid.dx) as f32 * (D as f32).sqrt();
     let dt_in_cells = (dt / params.grid.dx) as f32;
-    let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks);
+    let sides = params.separating_sides();
+    let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides);
     clock.stage("surface");
     follow_particles(&mut phi, &state.particles.position, ranges, boundary);
     if state.tracked.is_some() {
@@ -452,6 +459,8 @@ fn solve_velocity<const D: usize>(
         Some(body) => body.map_or(0.0, |body| corrections[body]),
         None => corrections[0],
     };
+    let separates = |axis: usize, cell: [usize; D]| boundary.separates(params, surroundings, axis, cell);
+    let any_separates = params.sides_separate || surroundings.solids.iter().any(|solid| solid.separates);
     let liquid = Liquid {
         grid: &params.grid,
         level_set: &state.level_set,
@@ -460,6 +469,7 @@ fn solve_velocity<const D: usize>(
         bubbles: bubbles.as_ref(),
         divergence: Some(&divergence),
         bodies: &bodies,
+        separates: if any_separates { Some(&separates) } else { None },
         surface_pressure: surface_pressure.as_ref(),
     };
     let mut pressure = moved_to(&state.pressure, blocks);
@@ -518,8 +528,13 @@ fn solve_velocity<const D: usize>(
             }
         });
     }
-    boundary.constrain(params, surroundings, dt, &mut velocity, &valid);
+    let leaving: Vec<Slot> = info.separation.cells.iter().map(|(slot, _)| *slot).collect();
+    boundary.constrain(params, surroundings, dt, &mut velocity, &valid, &leaving);
     state.velocity = velocity;
+    if !leaving.is_empty() {
+        let walls = Walls { params, surroundings, boundary, dt };
+        leave_walls(&mut state.level_set, &state.velocity, walls, &leaving);
+    }
     clock.stage("extrapolate");
 
     let scheme = match (params.transfer, &before) {

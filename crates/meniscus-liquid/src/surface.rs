@@ -19,6 +19,7 @@ use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 use crate::params::{Params, Solid};
+use crate::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
 
 /// The distance from a particle within which all is liquid, in cells: the radius of a ball with the volume
 /// of a particle, of which a cell holds 2^D.
@@ -50,13 +51,14 @@ impl<const D: usize> Params<D> {
 }
 
 /// The level set after a substep of `dt` (in cells per velocity) in which nothing moved farther than
-/// `travel` cells, on new blocks.
+/// `travel` cells, on new blocks. Air comes in through the sides that are `separating`.
 pub fn advect_surface<const D: usize>(
     old: &Field<f32, D>,
     velocity: &FaceField<f32, D>,
     dt: f32,
     travel: f32,
     blocks: &Arc<Blocks<D>>,
+    separating: [[bool; 2]; D],
 ) -> Field<f32, D> {
     let band = old.background();
     // Farther than this from the surface, no cell can have come across it or see it next to itself.
@@ -71,7 +73,8 @@ pub fn advect_surface<const D: usize>(
             }
             let here = old.get(cell.map(|c| c as i64));
             *value = if here.abs() < far || far > band {
-                interpolate_cubic(old, advect_point(cell.map(|c| c as f32 + 0.5), velocity, -dt))
+                let from = advect_point(cell.map(|c| c as f32 + 0.5), velocity, -dt);
+                interpolate_cubic(old, from) + rise_beyond_sides(old, from, separating)
             } else {
                 here
             };
@@ -88,6 +91,7 @@ pub fn follow_particles<const D: usize>(
     boundary: &Boundary<D>,
 ) {
     const DEEP: f32 = -2.0;
+    let gaps = gaps_at_sides(phi, boundary.separating_sides);
     let n = block_len::<D>();
     let near_surface: Vec<bool> =
         phi.values().par_chunks(n).map(|values| values.iter().any(|&v| v > DEEP)).collect();
@@ -114,6 +118,7 @@ pub fn follow_particles<const D: usize>(
     agree_in_walls(phi, boundary);
     let band = phi.background();
     redistance(phi, band);
+    apply_gaps(phi, &gaps);
     keep_from_edge(phi);
 }
 

@@ -36,6 +36,7 @@ impl<const D: usize> State<D> {
             divergence: None,
             bodies: &carriers(self, params, surroundings, &boundary, dt),
             surface_pressure: None,
+            separates: None,
         };
         pressure_system(&liquid, &velocity, &params.projection(dt))
     }

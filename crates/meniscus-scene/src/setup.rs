@@ -27,6 +27,8 @@ pub struct Setup<const D: usize> {
     pub air: AirModel,
     /// How viscous liquid meets the walls of the domain and all solids.
     pub walls: Walls,
+    /// Whether liquid comes off the walls of the domain.
+    pub separation: bool,
     /// Its dynamic viscosity, in Pa s.
     pub viscosity: f64,
     /// The fluid that fills the domain, if one does: then there are no liquids and no air.
@@ -123,6 +125,8 @@ pub struct SolidSetup<const D: usize> {
     pub motion: Option<Motion<D>>,
     /// Whether pictures show it as glass; as the renderer sees fit if not said.
     pub glass: Option<bool>,
+    /// Whether liquid comes off it.
+    pub separation: bool,
 }
 
 /// A rigid body that the liquid moves.
@@ -148,6 +152,8 @@ pub struct BodySetup<const D: usize> {
     pub friction: f64,
     /// The part of the speed that it bounces back with.
     pub restitution: f64,
+    /// Whether liquid may leave it where it would have to be pulled along.
+    pub separation: bool,
     /// Whether pictures show it as glass.
     pub glass: bool,
 }

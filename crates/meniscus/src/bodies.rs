@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use meniscus_contact::{BodySpec, ContactError, Contacts, Domain, Moving, SolidSpec};
-use meniscus_core::shape::{Bounds, RigidTransform, Rotation};
+use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 use meniscus_liquid::{Contact, Rigid, RigidState, Twist, twist};
 use meniscus_scene::{BodySetup, Setup};
 
@@ -13,14 +13,22 @@ use crate::stats::BodyStats;
 /// The bodies as the liquid wants them.
 pub(crate) fn rigid_bodies<const D: usize>(setup: &Setup<D>) -> Vec<Rigid<D>> {
     let rigid = |body: &BodySetup<D>| Rigid {
-        shape: body.shape.clone(),
+        shape: for_the_grid(&body.shape, setup.grid.dx),
         density: body.density,
         volume: body.mass / body.density,
         unit_inertia: body.inertia.map(|row| row.map(|x| x / body.density)),
         pose: RigidTransform { rotation: Rotation::identity(), translation: body.centre },
         velocity: twist(body.velocity, body.angular_velocity),
+        separates: body.separation,
     };
     setup.bodies.iter().map(rigid).collect()
+}
+
+/// The shape of something that moves, and so is asked for distances all the time: a mesh is sampled.
+pub(crate) fn for_the_grid<const D: usize>(shape: &Shape<D>, dx: f64) -> Shape<D> {
+    let Bounds { lower, upper } = shape.bounds();
+    let is_bounded = lower.iter().chain(&upper).all(|x| x.is_finite());
+    if shape.has_mesh() && is_bounded { shape.sampled(0.5 * dx) } else { shape.clone() }
 }
 
 /// How far the surface of a body moves in `dt`, at most, in metres.

@@ -16,7 +16,7 @@ use meniscus_liquid::{
 use meniscus_scene::{ProbeKind, Scene, Setup, SmokeSetup};
 use serde::{Deserialize, Serialize};
 
-use crate::bodies::{Ahead, body_stats, body_travel, contacts, move_bodies, rigid_bodies};
+use crate::bodies::{Ahead, body_stats, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
 use crate::stats::{BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};
 
 /// Where a solid is at a time, in seconds: the transform of its shape in the scene.
@@ -112,7 +112,7 @@ impl<const D: usize> Simulation<D> {
         simulation
     }
 
-    fn with(setup: Setup<D>, params: Params<D>, state: impl FnOnce(&Surroundings<D>) -> State<D>) -> Self {
+    fn with(mut setup: Setup<D>, params: Params<D>, state: impl FnOnce(&Surroundings<D>) -> State<D>) -> Self {
         let motions: Vec<Option<MotionFn<D>>> = setup
             .solids
             .iter()
@@ -121,6 +121,10 @@ impl<const D: usize> Simulation<D> {
             })
             .collect();
         let (bodies, contacts) = (rigid_bodies(&setup), contacts(&setup));
+        let dx = setup.grid.dx;
+        for solid in setup.solids.iter_mut().filter(|solid| solid.motion.is_some()) {
+            solid.shape = for_the_grid(&solid.shape, dx);
+        }
         let surroundings = Surroundings { bodies: bodies.clone(), ..surroundings_of(&setup, &motions, [0.0; 2]) };
         let state = state(&surroundings);
         let domain_cells = params.grid.cells.iter().product();
@@ -448,6 +452,7 @@ fn surroundings_of<const D: usize>(
                 from: pose_at(m, from),
                 to: pose_at(m, to),
                 free: None,
+                separates: s.separation,
             })
             .collect(),
         bodies: Vec::new(),
@@ -479,6 +484,7 @@ fn everywhere<const D: usize>() -> Shape<D> {
 fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
     Params {
         open_sides: setup.open,
+        sides_separate: setup.separation,
         gravity: setup.gravity,
         density: setup.density,
         viscosity: setup.viscosity,

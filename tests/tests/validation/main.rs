@@ -11,6 +11,7 @@ mod hydrostatic;
 mod projection;
 mod rest;
 mod rotated_box;
+mod separation;
 mod sloshing;
 mod smoke;
 mod surface_tension;

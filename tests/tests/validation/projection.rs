@@ -140,6 +140,7 @@ fn f32_fields_give_the_same_velocities() {
         bubbles: None,
         divergence: None,
         bodies: &[],
+        separates: None,
         surface_pressure: None,
     };
     let mut pressure = Field::new(case.blocks.clone(), 0.0);
@@ -227,6 +228,7 @@ fn a_surface_at_the_end_of_the_blocks_is_refused() {
         bubbles: None,
         divergence: None,
         bodies: &[],
+        separates: None,
         surface_pressure: None,
     };
     let error = max_divergence(&liquid, &FaceField::new(blocks, 0.0)).unwrap_err();

@@ -27,6 +27,7 @@ mod mesh;
 #[cfg(test)]
 mod mesh_tests;
 mod rigid;
+mod sampled;
 #[cfg(test)]
 mod tests;
 mod triangle;
@@ -40,6 +41,7 @@ pub use error::{MeshError, ShapeError};
 pub use mass::MassProperties;
 pub use mesh::TriangleMesh;
 pub use rigid::{RigidTransform, Rotation};
+pub use sampled::SampledShape;
 
 use crate::vector::{add_scaled, dot, norm, sub};
 use error::{require_finite, require_positive, unit};
@@ -116,6 +118,8 @@ pub enum Kind<const D: usize> {
         /// How far the layer reaches to either side of the surface.
         half_thickness: f64,
     },
+    /// A shape by samples of its distance.
+    Sampled(Arc<SampledShape<D>>),
 }
 
 impl Shape<3> {
@@ -224,6 +228,29 @@ impl<const D: usize> Shape<D> {
         &self.0
     }
 
+    /// This shape by samples of its distance, `spacing` metres apart: quick to ask, and off by what is finer.
+    ///
+    /// # Panics
+    /// If the shape has no bounds.
+    pub fn sampled(&self, spacing: f64) -> Self {
+        let bounds = self.bounds();
+        let is_finite = bounds.lower.iter().chain(&bounds.upper).all(|x| x.is_finite());
+        assert!(is_finite && spacing > 0.0, "only what is bounded can be sampled");
+        Self(Kind::Sampled(Arc::new(SampledShape::new(self, spacing))))
+    }
+
+    /// Whether a mesh is part of it, whose distance takes long to find.
+    pub fn has_mesh(&self) -> bool {
+        match &self.0 {
+            Kind::Mesh(_) => true,
+            Kind::Union(shapes) | Kind::Intersection(shapes) => shapes.iter().any(Self::has_mesh),
+            Kind::Complement(shape) | Kind::Transformed { shape, .. } | Kind::Shell { shape, .. } => {
+                shape.has_mesh()
+            }
+            _ => false,
+        }
+    }
+
     /// The signed distance from `point` to the surface, negative inside.
     pub fn signed_distance(&self, point: [f64; D]) -> f64 {
         match &self.0 {
@@ -251,6 +278,7 @@ impl<const D: usize> Shape<D> {
             Kind::Complement(shape) => -shape.signed_distance(point),
             Kind::Transformed { transform, shape } => shape.signed_distance(transform.apply_inverse(point)),
             Kind::Shell { shape, half_thickness } => shape.signed_distance(point).abs() - half_thickness,
+            Kind::Sampled(samples) => samples.signed_distance(point),
         }
     }
 
@@ -287,6 +315,7 @@ impl<const D: usize> Shape<D> {
             Kind::Complement(_) => Bounds::EVERYTHING,
             Kind::Transformed { transform, shape } => shape.sublevel_bounds(level).transformed(transform),
             Kind::Shell { shape, half_thickness } => shape.sublevel_bounds(level + half_thickness),
+            Kind::Sampled(samples) => samples.bounds().expanded(level),
         }
     }
 }

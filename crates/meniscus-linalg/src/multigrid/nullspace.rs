@@ -217,6 +217,36 @@ impl NullSpace {
     }
 }
 
+impl NullSpace {
+    /// Moves `x` along each null vector of one sign so that the least of its `bounded` unknowns is 0. Those least unknowns are
+    /// returned for the vectors along which the sum of `b` is below `-least`.
+    pub(crate) fn raise(&self, x: &mut [f64], bounded: &[usize], b: &[f64], least: f64) -> Vec<usize> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let sums = self.sums(b);
+        let mut growing = Vec::new();
+        for vector in &self.vectors {
+            let sign =
+                vector.iter().map(|v| v.1).fold(0.0, |a: f64, v| if v.abs() > a.abs() { v } else { a });
+            let values: BTreeMap<usize, f64> = vector.iter().map(|&(c, v)| (c, v * sign.signum())).collect();
+            if values.values().any(|&v| v < -1e-12) {
+                continue;
+            }
+            let value = |i: usize| values.get(&(self.labels[i] as usize)).copied().filter(|&v| v > 1e-12);
+            let levels = bounded.iter().filter_map(|&i| Some((i, x[i] / value(i)?)));
+            let Some((lowest, level)) = levels.min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+            x.par_iter_mut().zip(&self.labels).with_min_len(CHUNK).for_each(|(x, label)| {
+                *x -= values.get(&(*label as usize)).map_or(0.0, |v| v * level);
+            });
+            if values.iter().map(|(&c, v)| v * sums[c]).sum::<f64>() < -least {
+                growing.push(lowest);
+            }
+        }
+        growing
+    }
+}
+
 /// Components that no low-rank term touches are free one by one. Of the others, those combinations of their
 /// constants are free that no term feels: the null space of the matrix whose columns are F 1_c, each scaled to
 /// what it would be without cancellation.

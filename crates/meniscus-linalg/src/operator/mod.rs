@@ -9,6 +9,7 @@ mod extras;
 mod low_rank;
 mod stencil;
 mod tile;
+mod without;
 
 use std::sync::Arc;
 
@@ -236,10 +237,7 @@ impl<T: Real, const D: usize> Level<T, D> {
                 patch.clear();
                 fill(block, patch);
                 let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight.f64()));
-                let held = patch.anchors.iter().zip(&patch.masses).map(|(&anchor, &mass)| [anchor, mass]);
-                let held = held.enumerate().filter(|(_, held)| *held != [0.0; 2]);
-                let anchors = held.map(|(local, held)| (local as u16, held.map(T::of))).collect();
-                (patch.compress(weights), anchors)
+                (patch.compress(weights), patch.held())
             })
             .unzip();
         let mut level = Self { blocks, stencils, anchors, couplings, extras, low_rank };

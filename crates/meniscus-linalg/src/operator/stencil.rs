@@ -1,5 +1,7 @@
 //! The coefficients of one block, stored only where they are not all the same.
 
+use std::sync::Arc;
+
 use meniscus_core::grid::{BLOCK_EDGE, block_len, cell_in_block};
 
 use crate::real::{Real, Row, row_from, row_of, rows, simd};
@@ -91,6 +93,13 @@ impl<const D: usize> Patch<D> {
         self.alike = true;
     }
 
+    /// The cells with an anchor or a mass, and both.
+    pub(crate) fn held<T: Real>(&self) -> Vec<(u16, [T; 2])> {
+        let held = self.anchors.iter().zip(&self.masses).map(|(&anchor, &mass)| [anchor, mass]);
+        let held = held.enumerate().filter(|(_, held)| *held != [0.0; 2]);
+        held.map(|(local, held)| (local as u16, held.map(T::of))).collect()
+    }
+
     /// The diagonal of each cell without what extra unknowns add.
     #[inline(always)]
     fn diagonal(&self, diagonal: &mut [f64]) {
@@ -153,7 +162,7 @@ impl<const D: usize> Patch<D> {
         let all_on = on_off && least == kappa;
         let full = all_on && diagonal.iter().all(|&d| d == 2.0 * D as f64 * kappa);
         if !(on_off && whole) {
-            return Stencil::General(Box::new(General {
+            return Stencil::General(Arc::new(General {
                 faces: std::array::from_fn(|a| self.faces[a].iter().map(|&w| T::of(w)).collect()),
                 diagonal: diagonal.iter().map(|&d| T::of(d)).collect(),
             }));
@@ -189,8 +198,8 @@ pub(crate) enum Stencil<T, const D: usize> {
     Uniform { kappa: T },
     /// Every face is 0 or `kappa` and every diagonal a whole multiple of it: two bytes a cell.
     Mask(Box<Mask<T, D>>),
-    /// Anything else.
-    General(Box<General<T, D>>),
+    /// Anything else. Operators that differ elsewhere share it.
+    General(Arc<General<T, D>>),
 }
 
 #[derive(Clone, Debug)]

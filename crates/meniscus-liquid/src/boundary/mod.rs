@@ -26,6 +26,8 @@ const DEEP: f32 = 3.0;
 #[derive(Clone, Debug)]
 pub struct Boundary<const D: usize> {
     blocks: Arc<Blocks<D>>,
+    /// Which sides of the domain let go of the liquid.
+    pub separating_sides: [[bool; 2]; D],
     sight: Vec<Sight>,
     /// By block: whether only resting solids are in its sight and it has no face of a source.
     resting: Vec<bool>,
@@ -70,6 +72,7 @@ impl<const D: usize> Boundary<D> {
         let resting = seen.iter().map(|seen| seen.rests).collect();
         let mut boundary = Self {
             blocks: blocks.clone(),
+            separating_sides: params.separating_sides(),
             sight: seen.into_iter().map(|seen| seen.all).collect(),
             resting,
             open,
@@ -199,6 +202,22 @@ impl<const D: usize> Boundary<D> {
         }
     }
 
+    /// Whether what closes a face lets go of the liquid.
+    pub fn separates(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        axis: usize,
+        cell: [usize; D],
+    ) -> bool {
+        if cell[axis] == 0 || cell[axis] == self.blocks.cells()[axis] {
+            return self.separating_sides[axis][usize::from(cell[axis] > 0)];
+        }
+        let at = cell.map(|c| c as i64);
+        let is_inlet = self.inlets.as_ref().is_some_and(|inlets| !inlets.get(axis, at).is_nan());
+        !is_inlet && nearest_separates(&surroundings.solids, params.grid.face_centre(axis, at))
+    }
+
     /// The rate at which moving walls add to the room of a cell, in m³/s (2D: m²/s): what moves out of it through the closed
     /// part of its faces.
     pub fn room_rate(&self, params: &Params<D>, surroundings: &Surroundings<D>, dt: f64, slot: Slot) -> f64 {
@@ -282,7 +301,8 @@ impl<const D: usize> Boundary<D> {
 
     /// Gives the faces that no liquid passes the normal velocity of the wall that closes them, so that
     /// what moves with the interpolated velocity slides along walls. `velocity` has been extrapolated into
-    /// the solids, and is known on the faces that are `valid`; no others are looked at.
+    /// the solids, and is known on the faces that are `valid`; no others are looked at. In the cells that are `leaving` a wall
+    /// only what moves into it is stopped.
     pub fn constrain(
         &self,
         params: &Params<D>,
@@ -290,18 +310,24 @@ impl<const D: usize> Boundary<D> {
         dt: f64,
         velocity: &mut FaceField<f32, D>,
         valid: &FaceField<bool, D>,
+        leaving: &[Slot],
     ) {
+        let mut is_leaving = vec![false; if leaving.is_empty() { 0 } else { self.blocks.slots() }];
+        leaving.iter().for_each(|slot| is_leaving[slot.flat::<D>()] = true);
+        let is_leaving = |slot: Slot| is_leaving.get(slot.flat::<D>()).copied().unwrap_or(false);
         let cut: Vec<usize> = (0..self.blocks.len()).filter(|&block| self.is_cut(block)).collect();
         let constrained: Vec<Vec<(usize, usize, f32)>> = cut
             .par_iter()
-            .map(|&block| self.constrained_faces(params, surroundings, dt, (velocity, valid), block))
+            .map(|&block| {
+                self.constrained_faces(params, surroundings, dt, (velocity, valid), is_leaving, block)
+            })
             .collect();
         for (&block, faces) in cut.iter().zip(constrained) {
             for (axis, local, value) in faces {
                 velocity.axes[axis].values_mut()[Slot { block, local }.flat::<D>()] = value;
             }
         }
-        self.close_sides(params, velocity);
+        self.close_sides(params, velocity, is_leaving);
         if let Some(inlets) = &self.inlets {
             for (velocity, inlet) in velocity.axes.iter_mut().zip(&inlets.axes) {
                 let values = velocity.values_mut().par_iter_mut().zip(inlet.values());
@@ -326,6 +352,7 @@ impl<const D: usize> Boundary<D> {
         surroundings: &Surroundings<D>,
         dt: f64,
         (velocity, valid): (&FaceField<f32, D>, &FaceField<bool, D>),
+        is_leaving: impl Fn(Slot) -> bool,
         block: usize,
     ) -> Vec<(usize, usize, f32)> {
         let Sight::Cut(cut) = &self.sight[block] else { return Vec::new() };
@@ -350,15 +377,22 @@ impl<const D: usize> Boundary<D> {
                     true => [0.0; D],
                     false => wall_velocity(params, surroundings, params.to_metres(x), dt, |_| true),
                 };
-                let approach: f32 = (0..D).map(|a| (flow(a) - wall[a] as f32) * normal[a]).sum();
-                faces.push((axis, local, own - approach * normal[axis]));
+                let out: f32 = (0..D).map(|a| (flow(a) - wall[a] as f32) * normal[a]).sum();
+                let leaves = is_leaving(slot) || self.blocks.step(slot, axis, 0).is_some_and(&is_leaving);
+                let stopped = if leaves { out.min(0.0) } else { out };
+                faces.push((axis, local, own - stopped * normal[axis]));
             }
         }
         faces
     }
 
     /// Stops the velocity normal to the closed sides of the domain.
-    fn close_sides(&self, params: &Params<D>, velocity: &mut FaceField<f32, D>) {
+    fn close_sides(
+        &self,
+        params: &Params<D>,
+        velocity: &mut FaceField<f32, D>,
+        is_leaving: impl Fn(Slot) -> bool + Sync,
+    ) {
         let cells = self.blocks.cells();
         for axis in 0..D {
             let sides = params.open_sides[axis];
@@ -371,9 +405,15 @@ impl<const D: usize> Boundary<D> {
                     }
                     let stride = BLOCK_EDGE.pow(axis as u32);
                     for (local, value) in values.iter_mut().enumerate() {
-                        if local / stride % BLOCK_EDGE == face - first {
-                            *value = 0.0;
+                        if local / stride % BLOCK_EDGE != face - first {
+                            continue;
                         }
+                        let slot = Slot { block, local };
+                        *value = match side {
+                            0 if is_leaving(slot) => value.max(0.0),
+                            1 if self.blocks.step(slot, axis, 0).is_some_and(&is_leaving) => value.min(0.0),
+                            _ => 0.0,
+                        };
                     }
                 }
             });
@@ -404,6 +444,16 @@ pub(crate) fn source_cells<const D: usize>(params: &Params<D>, source: &Source<D
 fn is_source<const D: usize>(params: &Params<D>, source: &Source<D>, cell: [i64; D]) -> bool {
     let inside = (0..D).all(|a| cell[a] >= 0 && cell[a] < params.grid.cells[a] as i64);
     inside && source.shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
+}
+
+/// Whether the solid that is nearest to a point lets go of the liquid.
+pub fn nearest_separates<const D: usize>(solids: &[Solid<D>], point: [f64; D]) -> bool {
+    if solids.iter().all(|solid| solid.separates) {
+        return !solids.is_empty();
+    }
+    let is_one = solids.iter().any(|solid| solid.separates);
+    let nearest = || solids.iter().map(|s| (s.distance(point), s)).min_by(|a, b| a.0.total_cmp(&b.0));
+    is_one && nearest().is_some_and(|(_, solid)| solid.separates)
 }
 
 /// The velocity of the solid that is nearest to a point next to one, in m/s, of those that count.

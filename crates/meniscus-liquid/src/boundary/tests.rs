@@ -79,13 +79,19 @@ fn a_flow_into_a_wall_is_turned_along_it() {
     let shape = Shape::half_space([0.5, 0.5], [-1.0, 1.0]).unwrap();
     for speed in [0.0, 0.3] {
         let to = RigidTransform { translation: [-0.01 * speed, 0.01 * speed], ..RigidTransform::IDENTITY };
-        let solids = vec![Solid { shape: shape.clone(), from: RigidTransform::IDENTITY, to, free: None }];
+        let solids = vec![Solid {
+            shape: shape.clone(),
+            from: RigidTransform::IDENTITY,
+            to,
+            free: None,
+            separates: false,
+        }];
         let surroundings = Surroundings { solids, ..Surroundings::default() };
         let boundary = boundary(&params, &surroundings);
         let mut velocity = FaceField::new(Arc::new(Blocks::all([32; 2])), 0.0);
         velocity.axes[0].values_mut().fill(1.0);
         let valid = FaceField::new(velocity.blocks().clone(), true);
-        boundary.constrain(&params, &surroundings, 0.01, &mut velocity, &valid);
+        boundary.constrain(&params, &surroundings, 0.01, &mut velocity, &valid, &[]);
         let u = interpolate_faces(&velocity, [18.0, 15.0]);
         let normal = (u[1] - u[0]) / 2f32.sqrt();
         let wall = speed as f32 * 2f32.sqrt();
@@ -103,7 +109,7 @@ fn solid_cells_are_counted() {
     // Another one comes to lie half over the first.
     let to = RigidTransform { translation: [0.1, 0.0], ..RigidTransform::IDENTITY };
     let shape = Shape::box_between([0.125, 0.1], [0.375, 0.6]).unwrap();
-    let moving = Solid { shape, from: RigidTransform::IDENTITY, to, free: None };
+    let moving = Solid { shape, from: RigidTransform::IDENTITY, to, free: None, separates: false };
     assert_eq!(cache.solid_cells(&params, &[solids[0].clone(), moving]), 15 * 20);
     assert_eq!(cache.solid_cells(&params, &solids), 10 * 20);
     assert_eq!(cache.solid_cells(&params, &[]), 0);

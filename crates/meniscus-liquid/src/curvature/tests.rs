@@ -65,7 +65,7 @@ fn errors<const D: usize>(radius: f64) -> [[f64; 2]; 3] {
         let mut moved = distance.clone();
         let velocity = FaceField::from_fn(moved.blocks().clone(), 0.0, |axis, _| [0.09, 0.05, 0.03][axis]);
         for _ in 0..50 {
-            moved = advect_surface(&moved, &velocity, 1.0, 0.2, &moved.blocks().clone());
+            moved = advect_surface(&moved, &velocity, 1.0, 0.2, &moved.blocks().clone(), [[false; 2]; D]);
             redistance(&mut moved, BAND);
         }
         for (sum, phi) in sums.iter_mut().zip([exact, distance, moved]) {

@@ -69,6 +69,28 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.liquid
     }
 
+    /// Whether a cell is an unknown of its own.
+    pub(super) fn is_liquid(&self, cell: Slot) -> bool {
+        self.is_liquid[cell.flat::<D>()]
+    }
+
+    /// Whether a face of a liquid cell is not wholly open, and `counts`.
+    pub(super) fn touches_closed(&self, cell: Slot, counts: impl Fn(usize, [usize; D]) -> bool) -> bool {
+        (0..2 * D).any(|k| {
+            let (axis, face) = (k / 2, self.slot_of(cell, k / 2, k % 2));
+            self.liquid.open.axes[axis][face].into() < 1.0 && counts(axis, self.blocks().cell(face))
+        })
+    }
+
+    /// Whether a liquid cell shares an open face with air of the pressure 0.
+    pub(super) fn touches_open_air(&self, cell: Slot) -> bool {
+        let mut touches = false;
+        self.for_each_of_cell(cell.block, cell.local, |_, _, face| {
+            touches |= face.between == Between::OpenAir;
+        });
+        touches
+    }
+
     /// The unknown that is the pressure of a cell: its own, or that of its bubble.
     pub(super) fn unknown(&self, cell: Slot) -> Option<usize> {
         if self.is_liquid[cell.flat::<D>()] {

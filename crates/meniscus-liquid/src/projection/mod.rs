@@ -50,6 +50,24 @@
 //! on a face from a liquid cell `c` out (`n`) to the air, so `w/theta J` is added to the right-hand side of the
 //! cell, and taken from that of the bubble. The matrix is the same.
 //!
+//! # Wall separation
+//! A wall that lets go pushes the liquid and does not pull it (Batty 2007, section 4). The pressure of a liquid cell with a face that such a
+//! wall closes, wholly or in part, is not negative, that of the air being 0; and its net flux may be positive, because liquid that leaves
+//! the wall leaves room behind. With `F` the net flux, in each such cell
+//!
+//! ```text
+//! 0 <= q,    0 <= F,    q F = 0
+//! ```
+//!
+//! These are the conditions of the minimum of the same quadratic function under the bounds `q >= 0`, since its gradient is `F`
+//! ([`solve_bounded`]). What moves with the pressure of its walls loses energy as before. The bound holds for the wall of a
+//! body too, which then is not pulled either. The pressure is that at the cell's centre, relative to open air: surface tension that
+//! holds liquid below that pressure does not hold it to a wall.
+//!
+//! *With bubbles* the room behind the liquid must be filled by air that can get there, since air keeps its volume: liquid leaves a wall
+//! only in cells that touch open air, and comes off from its rim inwards, as fast as air follows. Elsewhere the wall holds it: water stands
+//! in a straw whose upper end is closed and whose lower end is under water. A straw that ends in the air lets it in at its rim.
+//!
 //! # Area fractions or volume weights
 //! The face weights are an argument, and appear in two roles: as the area that a flux passes through, and
 //! in the mass of the face. Two choices are in use:
@@ -72,9 +90,10 @@
 mod bodies;
 mod error;
 mod faces;
+mod separation;
 
 use meniscus_core::grid::{FaceField, Field, Grid, Slot, block_len};
-use meniscus_linalg::{ExtraUnknown, Operator, SolveInfo, SolveParams, Solver};
+use meniscus_linalg::{BoundedInfo, ExtraUnknown, Operator, SolveInfo, SolveParams, Solver, solve_bounded};
 use rayon::prelude::*;
 
 use crate::rigid::Twist;
@@ -83,6 +102,7 @@ use bodies::Couplings;
 pub use bodies::{ClosedFace, RigidBody};
 pub use error::ProjectionError;
 use faces::{Between, Faces};
+pub use separation::{SeparatingFace, Separation};
 
 /// The precision in which fields are stored: `f32` or `f64`. All arithmetic is in f64.
 pub trait Stored: Copy + Send + Sync + Into<f64> {
@@ -124,6 +144,8 @@ pub struct Liquid<'a, T, const D: usize> {
     pub bubbles: Option<&'a Bubbles>,
     /// The rigid bodies that pressure moves.
     pub bodies: &'a [RigidBody<D>],
+    /// Which walls and bodies let go of the liquid; `None` if none does.
+    pub separates: Option<SeparatingFace<'a, D>>,
     /// The rate at which each liquid cell is to grow, in 1/s; `None` unless volume is to be corrected.
     pub divergence: Option<Divergence<'a>>,
     /// By how much the liquid's pressure exceeds that of the air at the surface near a cell, in Pa: surface
@@ -178,8 +200,10 @@ pub struct ProjectionInfo<const D: usize> {
     pub unknowns: usize,
     /// The energies.
     pub kinetic_energy: KineticEnergy,
-    /// The largest error of a cell's divergence that is left, in 1/s.
+    /// The largest error of a cell's divergence that is left, in 1/s. Cells that leave a wall have none.
     pub max_divergence: f64,
+    /// Where the liquid leaves walls.
+    pub separation: Separation,
     /// The pressure of each bubble, in Pa.
     pub bubble_pressure: Vec<f64>,
     /// The velocity of each body.
@@ -241,6 +265,7 @@ pub struct Workspace {
 ///     solid_velocity: None,
 ///     bubbles: None,
 ///     bodies: &[],
+///     separates: None,
 ///     divergence: None,
 ///     surface_pressure: None,
 /// };
@@ -277,10 +302,17 @@ pub fn project<T: Stored, const D: usize>(
     let of_bubbles = liquid.bubbles.map_or(&[][..], |bubbles| &bubbles.pressure);
     solution.clear();
     solution.par_extend(pressure.values().par_iter().chain(of_bubbles).map(|p| p * scale));
-    let mut solver = Solver::with_workspace(operator, std::mem::take(memory));
-    let solve = solver.solve(rhs, solution, &params.solve);
-    *memory = solver.into_workspace();
-    let solve = solve?;
+    let walls = separation::wall_cells(&faces);
+    let (solve, leaving, mut separation) = if walls.is_empty() {
+        let mut solver = Solver::with_workspace(operator, std::mem::take(memory));
+        let solve = solver.solve(rhs, solution, &params.solve);
+        *memory = solver.into_workspace();
+        (solve?, Vec::new(), Separation::default())
+    } else {
+        let bounded = solve_bounded(&operator, &walls, rhs, solution, &params.solve, memory)?;
+        let BoundedInfo { solve, rounds, active, complementarity } = bounded;
+        (solve, active, Separation { cells: Vec::new(), complementarity, rounds })
+    };
 
     let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
     let body_velocity = bodies.pushed(solution);
@@ -288,6 +320,10 @@ pub fn project<T: Stored, const D: usize>(
     let kinetic_energy = of_liquid.plus(bodies.energy(&body_velocity)).scaled(0.5 * cell_mass);
     faces.net_flux(velocity, rhs);
     bodies.add_flux(&body_velocity, rhs);
+    let slot_of = |i: usize| Slot { block: i / block_len::<D>(), local: i % block_len::<D>() };
+    let rate = |i: usize| (slot_of(i), rhs[i].max(0.0) / liquid.grid.dx);
+    separation.cells = leaving.iter().map(|&i| rate(i)).collect();
+    leaving.iter().for_each(|&i| rhs[i] = rhs[i].min(0.0));
     let (of_slots, of_bubbles) = solution.split_at(pressure.values().len());
     let max_divergence = largest(&rhs[..of_slots.len()]) / liquid.grid.dx;
     pressure.values_mut().par_iter_mut().zip(of_slots).for_each(|(p, q)| *p = q / scale);
@@ -297,6 +333,7 @@ pub fn project<T: Stored, const D: usize>(
         unknowns,
         kinetic_energy,
         max_divergence,
+        separation,
         bubble_pressure,
         body_velocity,
         valid,

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::labels::NOTHING;
 use super::{Owner, Regions};
 use crate::boundary::{Boundary, OpenCells};
-use crate::measure::{Holding, liquid_fraction, load_clamped};
+use crate::measure::{Holding, liquid_fraction, load_extended};
 
 /// What all of them hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,8 +112,14 @@ impl<const D: usize> Tiles<D> {
         Self { levels: Tile::new(0.0), labels: Tile::new(NOTHING) }
     }
 
-    fn load(&mut self, labels: &Field<u32, D>, level_set: &Field<f32, D>, block: usize) {
-        load_clamped(level_set, block, &mut self.levels);
+    fn load(
+        &mut self,
+        labels: &Field<u32, D>,
+        level_set: &Field<f32, D>,
+        boundary: &Boundary<D>,
+        block: usize,
+    ) {
+        load_extended(level_set, block, boundary, &mut self.levels);
         self.labels.load(labels, block);
     }
 
@@ -145,7 +151,7 @@ impl<const D: usize> Found<D> {
         let levels = level_set.block(block);
         let has_surface = levels.iter().any(|level| level.abs() < 1.0);
         if has_surface {
-            tiles.load(labels, level_set, block);
+            tiles.load(labels, level_set, boundary, block);
         } else if boundary.is_clear(block) {
             // All of one kind, and of one owner.
             if let Some(owner) = Owner::of(labels.block(block)[0]) {

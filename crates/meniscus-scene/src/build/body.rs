@@ -37,6 +37,7 @@ impl<const D: usize> Builder<'_, D> {
             angular_velocity: angular_velocity?,
             friction: body.friction,
             restitution: body.restitution,
+            separation: body.separation.unwrap_or_default(),
             glass: body.glass,
         })
     }

@@ -21,7 +21,7 @@ use meniscus_core::shape::{Bounds, Shape};
 use crate::content::{self, Content};
 use crate::document::Node;
 use crate::problem::Problems;
-use crate::setup::{LiquidSetup, Setup, SinkSetup, SolidSetup, SourceSetup};
+use crate::setup::{BodySetup, LiquidSetup, Setup, SinkSetup, SolidSetup, SourceSetup};
 
 /// A setup in the dimension of its scene.
 #[derive(Clone, Debug)]
@@ -78,8 +78,15 @@ impl<'a, const D: usize> Builder<'a, D> {
         let liquids = self.each(root.get("liquid"), &content.liquid, Self::liquid);
         let sources = self.each(root.get("source"), &content.source, Self::source);
         let sinks = self.each(root.get("sink"), &content.sink, Self::sink);
-        let solids = self.each(root.get("solid"), &content.solid, Self::solid);
-        let bodies = self.each(root.get("body"), &content.body, Self::body);
+        let separation = content.domain.separation;
+        let solids = self.each(root.get("solid"), &content.solid, |this, node, solid| {
+            let separation = solid.separation.unwrap_or(separation);
+            Some(SolidSetup { separation, ..this.solid(node, solid)? })
+        });
+        let bodies = self.each(root.get("body"), &content.body, |this, node, body| {
+            let separation = body.separation.unwrap_or(separation);
+            Some(BodySetup { separation, ..this.body(node, body)? })
+        });
         let probes = self.each(root.get("probe"), &content.probe, Self::probe);
         self.unique_names(content, root);
         let particles = self.particles(content, root);
@@ -99,6 +106,7 @@ impl<'a, const D: usize> Builder<'a, D> {
             walls: content.domain.walls,
             fluid: fluid?,
             smoke: smoke?,
+            separation,
             liquids: liquids?,
             sources: sources?,
             sinks: sinks?,
@@ -164,14 +172,14 @@ impl<'a, const D: usize> Builder<'a, D> {
         match &solid.motion {
             None => {
                 let shape = self.shape_in_domain(node, &solid.shape)?;
-                Some(SolidSetup { name, shape, motion: None, glass })
+                Some(SolidSetup { name, shape, motion: None, glass, separation: false })
             }
             Some(motion) => {
                 // It may enter the domain later.
                 let shape = self.shape(node.at("shape"), &solid.shape);
                 let pivot = shape.as_ref().map_or([0.0; D], centre_or_origin);
                 let motion = self.motion(node.at("motion"), motion, pivot);
-                Some(SolidSetup { name, shape: shape?, motion: Some(motion?), glass })
+                Some(SolidSetup { name, shape: shape?, motion: Some(motion?), glass, separation: false })
             }
         }
     }

@@ -34,6 +34,8 @@ pub struct Body {
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub restitution: f64,
+    /// Whether liquid may leave it where it would have to be pulled along; as `domain.separation` says if left out.
+    pub separation: Option<bool>,
     /// Whether 3D pictures show it as clear glass.
     #[serde(default)]
     pub glass: bool,

@@ -1,0 +1,133 @@
+//! The operator that is left when some of the unknowns are known to be zero.
+
+use meniscus_core::grid::block_len;
+use rayon::prelude::*;
+
+use super::extras::{Coupling, Edge, Extras};
+use super::low_rank::{Factor, LowRank};
+use super::stencil::{Patch, Stencil};
+use super::{Level, Operator};
+
+impl<const D: usize> Operator<D> {
+    /// The same operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
+    /// what coupled them to others anchors those.
+    pub(crate) fn without(&self, known: &[bool]) -> Self {
+        Self { level: self.level.without(known) }
+    }
+}
+
+impl<const D: usize> Level<f64, D> {
+    fn without(&self, known: &[bool]) -> Self {
+        let slots = self.slots();
+        let low_rank = self.low_rank.without(known);
+        let (extras, couplings) = match known[slots..].contains(&true) || self.coupled_to_known(known) {
+            true => self.extras_without(known),
+            false => (self.extras.clone(), self.couplings.clone()),
+        };
+        let changed = self.changed_blocks(known);
+        let of_block = |patch: &mut Patch<D>, block: usize| {
+            if !changed[block] {
+                return (self.stencils[block].clone(), self.anchors[block].clone());
+            }
+            self.fill_without(known, block, patch);
+            let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight));
+            (patch.compress(weights), patch.held())
+        };
+        let blocks = (0..self.blocks.len()).into_par_iter();
+        let (stencils, anchors) = blocks.map_init(Patch::new, of_block).unzip();
+        let mut level = Self { blocks: self.blocks.clone(), stencils, anchors, couplings, extras, low_rank };
+        level.mark_plain();
+        level
+    }
+
+    fn coupled_to_known(&self, known: &[bool]) -> bool {
+        let n = block_len::<D>();
+        let of_block = |(block, couplings): (usize, &Vec<Coupling<f64>>)| {
+            couplings.iter().any(|c| known[block * n + c.local as usize])
+        };
+        self.couplings.par_iter().enumerate().any(of_block)
+    }
+
+    /// The blocks that hold a known cell, or a cell that is coupled to a known unknown.
+    fn changed_blocks(&self, known: &[bool]) -> Vec<bool> {
+        let n = block_len::<D>();
+        let holds: Vec<bool> = (0..self.blocks.len())
+            .into_par_iter()
+            .map(|block| {
+                known[block * n..(block + 1) * n].contains(&true)
+                    || self.couplings[block].iter().any(|c| known[c.extra as usize])
+            })
+            .collect();
+        let beside = |block: usize| {
+            let sides = (0..2 * D).filter_map(|k| self.blocks.neighbour(block, k / 2, k % 2));
+            holds[block] || sides.into_iter().any(|other| holds[other])
+        };
+        (0..self.blocks.len()).map(beside).collect()
+    }
+
+    /// Writes what is left of a block into a patch.
+    fn fill_without(&self, known: &[bool], block: usize, patch: &mut Patch<D>) {
+        let n = block_len::<D>();
+        let stencil: &Stencil<f64, D> = &self.stencils[block];
+        patch.clear();
+        for &(local, [anchor, mass]) in &self.anchors[block] {
+            (patch.anchors[local as usize], patch.masses[local as usize]) = (anchor, mass);
+        }
+        for local in 0..n {
+            if known[block * n + local] {
+                (patch.anchors[local], patch.masses[local]) = (0.0, 0.0);
+                continue;
+            }
+            for (axis, side) in (0..2 * D).map(|k| (k / 2, k % 2)) {
+                let weight = stencil.face(axis, side, local);
+                if weight == 0.0 {
+                    continue;
+                }
+                let other = self.across(block, local, axis, side).expect("an open face has two cells");
+                if known[other] {
+                    patch.anchors[local] += weight;
+                } else {
+                    patch.set_face(axis, side, local, weight);
+                }
+            }
+        }
+        for c in self.couplings[block].iter().filter(|c| known[c.extra as usize]) {
+            let local = c.local as usize;
+            if !known[block * n + local] {
+                patch.anchors[local] += c.weight;
+            }
+        }
+    }
+
+    fn extras_without(&self, known: &[bool]) -> (Extras<f64, D>, Vec<Vec<Coupling<f64>>>) {
+        let slots = self.slots();
+        let mut anchors: Vec<[f64; 2]> = self.extras.anchors.clone();
+        let mut edges: Vec<Edge> = Vec::new();
+        for (extra, anchor) in anchors.iter_mut().enumerate() {
+            if known[slots + extra] {
+                *anchor = [0.0; 2];
+                continue;
+            }
+            for &(to, weight) in self.extras.edges(extra) {
+                if known[to as usize] {
+                    anchor[0] += weight;
+                } else if (to as usize) < slots + extra {
+                    edges.push((to, (slots + extra) as u32, weight));
+                }
+            }
+        }
+        Extras::new(slots, block_len::<D>(), &anchors, self.extras.positions.clone(), &edges)
+    }
+}
+
+impl LowRank<f64> {
+    fn without(&self, known: &[bool]) -> Self {
+        let is_known = |&u: &u32| known[u as usize];
+        let reduced = |factor: Factor| {
+            let entries = factor.unknowns.iter().zip(factor.columns.chunks_exact(factor.dofs));
+            let (unknowns, columns): (Vec<u32>, Vec<&[f64]>) = entries.filter(|(u, _)| !is_known(u)).unzip();
+            Factor { dofs: factor.dofs, unknowns, columns: columns.concat() }
+        };
+        Self::from_factors(&self.factors().map(reduced).collect::<Vec<_>>())
+    }
+}
