@@ -61,11 +61,15 @@ pub fn reseed<const D: usize>(
                 if (0..D).any(|a| cell[a] >= blocks.cells()[a]) {
                     continue;
                 }
+                let centre = params.grid.cell_centre(cell.map(|c| c as i64));
+                let half_diagonal = 0.5 * (D as f64).sqrt() * params.grid.dx;
+                if solids.iter().any(|solid| solid.distance(centre) < -half_diagonal) {
+                    continue;
+                }
                 let missing = fewest - count[local] as usize;
                 let empty = (0..1 << D).filter(|k| halves[local] >> k & 1 == 0);
                 let places = empty.map(|k| jittered(cell, k, salt));
                 // A wall may part a cell, and what is known of its level is known of the centre.
-                let centre = params.grid.cell_centre(cell.map(|c| c as i64));
                 let sees = |x: &[f32; D]| {
                     let way = [centre, params.to_metres(*x)];
                     let dx = params.grid.dx;

@@ -83,7 +83,6 @@ fn draw_plane(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
             velocity: &velocity,
             solids: &solids,
             air: None,
-        smoke: &[],
             smoke: &[],
             open,
         };

@@ -27,37 +27,45 @@ impl<const D: usize> Density<D> {
         let nodes = cells.map(|n| n * along);
         let mut density = Self { nodes, along, values: vec![0.0; nodes.iter().product()] };
         for &x in markers {
-            let around: Vec<(usize, f32)> = density.around(x).collect();
-            around.into_iter().for_each(|(index, weight)| density.values[index] += weight);
+            let around = density.around(x);
+            around[..1 << D].iter().for_each(|&(index, weight)| density.values[index] += weight);
         }
         density
     }
 
-    /// The density at a point, in cells; nothing comes from outside the domain.
+    /// The density at a point, in cells; beyond the outermost nodes it is that of the nearest.
     pub fn at(&self, x: [f32; D]) -> f32 {
-        self.around(x).map(|(index, weight)| weight * self.values[index]).sum()
+        self.between(&self.around(x))
+    }
+
+    /// The density between the nodes that [`Density::around`] gave.
+    pub fn between(&self, around: &Around) -> f32 {
+        around[..1 << D].iter().map(|&(index, weight)| weight * self.values[index]).sum()
     }
 
     /// The nodes around a point and their weights.
-    fn around(&self, x: [f32; D]) -> impl Iterator<Item = (usize, f32)> + use<D> {
-        let (nodes, along) = (self.nodes, self.along as f32);
-        let place = x.map(|c| along * c - 0.5);
-        let first = place.map(|c| c.floor());
-        (0..1 << D).filter_map(move |k: usize| {
-            let (mut index, mut weight) = (0, 1.0);
-            for a in (0..D).rev() {
+    pub fn around(&self, x: [f32; D]) -> Around {
+        let mut around = [(0, 1.0); 8];
+        let mut stride = 1;
+        for a in 0..D {
+            let last = (self.nodes[a] - 1) as f32;
+            let place = (self.along as f32 * x[a] - 0.5).clamp(0.0, last);
+            // As an integer, which costs less than `floor`.
+            let first = (place as usize).min(self.nodes[a].saturating_sub(2));
+            let part = place - first as f32;
+            for (k, (index, weight)) in around.iter_mut().enumerate().take(1 << D) {
                 let upper = k >> a & 1;
-                let part = place[a] - first[a];
-                weight *= if upper == 1 { part } else { 1.0 - part };
-                // At a wall the outermost node counts for what lies beyond.
-                let node = (first[a] + upper as f32).clamp(0.0, (nodes[a] - 1) as f32);
-                index = index * nodes[a] + node as usize;
+                *index += stride * (first + upper).min(self.nodes[a] - 1);
+                *weight *= if upper == 1 { part } else { 1.0 - part };
             }
-            weight.is_finite().then_some((index, weight))
-        })
+            stride *= self.nodes[a];
+        }
+        around
     }
 }
 
+/// Nodes and their weights, of which the first 2^D count.
+pub(crate) type Around = [(usize, f32); 8];
 
 #[cfg(test)]
 mod tests {

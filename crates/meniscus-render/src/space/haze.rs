@@ -11,6 +11,9 @@ const OPACITY: f32 = 22.0;
 /// The part of the light that smoke scatters towards the eye.
 const SCATTERED: f32 = 0.62;
 
+/// How far points on a ray are apart, in cells.
+const STEP: f32 = 0.8;
+
 /// The smokes of a scene, lit.
 pub(super) struct Haze {
     clouds: Vec<Density<3>>,
@@ -38,7 +41,9 @@ impl Haze {
     pub fn transmittance(&self, ray: &Ray) -> f32 {
         let mut optical = 0.0;
         for (p, step) in self.points(ray, f32::INFINITY) {
-            optical += self.extinction * step * self.clouds.iter().map(|cloud| cloud.at(p)).sum::<f32>();
+            let around = self.key.around(p);
+            let density: f32 = self.clouds.iter().map(|cloud| cloud.between(&around)).sum();
+            optical += self.extinction * step * density;
         }
         (-optical).exp()
     }
@@ -47,7 +52,8 @@ impl Haze {
     pub fn veil(&self, ray: &Ray, t: f32, light: Vec3) -> Vec3 {
         let (mut through, mut shine) = (1.0f32, Vec3::ZERO);
         for (p, step) in self.points(ray, t) {
-            let densities = self.clouds.iter().map(|cloud| cloud.at(p));
+            let around = self.key.around(p);
+            let densities = self.clouds.iter().map(|cloud| cloud.between(&around));
             let (mut sum, mut colour) = (0.0, Vec3::ZERO);
             for (index, density) in densities.enumerate().filter(|(_, density)| *density > 0.0) {
                 sum += density;
@@ -55,7 +61,7 @@ impl Haze {
             }
             if sum > 1e-4 {
                 let passed = (-self.extinction * sum * step).exp();
-                let lit = KEY * self.key.at(p) + SKY;
+                let lit = KEY * self.key.between(&around) + SKY;
                 shine += (colour / sum) * lit * (SCATTERED * through * (1.0 - passed));
                 through *= passed;
                 if through < 0.01 {
@@ -72,7 +78,7 @@ impl Haze {
             Some([enter, leave]) => [enter.0.max(0.0), leave.0.min(t)],
             None => [0.0; 2],
         };
-        let steps = ((to - from) * self.key.along as f32).ceil().max(0.0);
+        let steps = ((to - from) / STEP).ceil().max(0.0);
         let (step, ray) = ((to - from) / steps, *ray);
         (0..steps as usize).map(move |k| (ray.at(from + (k as f32 + 0.5) * step).to_array(), step))
     }
