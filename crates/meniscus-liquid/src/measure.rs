@@ -107,7 +107,10 @@ pub fn load_extended<const D: usize>(
             let nearest = c.clamp(first, end.max(first + 1) - 1);
             let at = index + nearest * stride - c * stride;
             let value = tile.values()[at];
-            let leaves = c != nearest && boundary.separating_sides[axis][usize::from(c > nearest)];
+            // Beyond the domain, a tile may hold no second cell of it.
+            let has_second = c < nearest || nearest > first;
+            let leaves =
+                c != nearest && has_second && boundary.separating_sides[axis][usize::from(c > nearest)];
             tile.values_mut()[index] = if leaves {
                 let second = if c < nearest { at + stride } else { at - stride };
                 beyond_side(value, tile.values()[second])
