@@ -20,7 +20,9 @@ use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{Params, Rigid, Solid, Surroundings, Transfer};
 use crate::particles::Newcomers;
-use crate::projection::{self, Liquid, ProjectionError, ProjectionInfo, RigidBody, SolidVelocity, project};
+use crate::projection::{
+    self, Liquid, ProjectionError, ProjectionInfo, RigidBody, Separation, SolidVelocity, project,
+};
 use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::separate::{Walls, leave_walls};
@@ -70,6 +72,8 @@ pub struct StepInfo {
     pub max_divergence: f64,
     /// The pressure solve; of the two that viscosity needs the last, but the most iterations.
     pub solve: SolveInfo,
+    /// Where the liquid leaves walls.
+    pub separation: Separation,
     /// The solve of the viscosity, if there is any.
     pub viscosity: Option<SolveInfo>,
     /// Particles added and thinned out.
@@ -235,6 +239,7 @@ pub fn step<const D: usize>(
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,
         solve: projected.solve,
+        separation: projected.separation,
         viscosity,
         reseed: reseeded,
         collide,

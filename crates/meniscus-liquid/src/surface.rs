@@ -91,6 +91,7 @@ pub fn follow_particles<const D: usize>(
     boundary: &Boundary<D>,
 ) {
     const DEEP: f32 = -2.0;
+    let gaps = gaps_at_sides(phi, boundary.separating_sides);
     let n = block_len::<D>();
     let near_surface: Vec<bool> =
         phi.values().par_chunks(n).map(|values| values.iter().any(|&v| v > DEEP)).collect();
@@ -116,7 +117,6 @@ pub fn follow_particles<const D: usize>(
     );
     agree_in_walls(phi, boundary);
     let band = phi.background();
-    let gaps = gaps_at_sides(phi, boundary.separating_sides);
     redistance(phi, band);
     apply_gaps(phi, &gaps);
     keep_from_edge(phi);

@@ -60,14 +60,13 @@
 //! ```
 //!
 //! These are the conditions of the minimum of the same quadratic function under the bounds `q >= 0`, since its gradient is `F`
-//! ([`solve_bounded`](meniscus_linalg::solve_bounded)). What moves with the pressure of its walls loses energy as before. The bound holds for the wall of a
+//! ([`solve_bounded`]). What moves with the pressure of its walls loses energy as before. The bound holds for the wall of a
 //! body too, which then is not pulled either. The pressure is that at the cell's centre, relative to open air: surface tension that
 //! holds liquid below that pressure does not hold it to a wall.
 //!
-//! *With bubbles* the room behind the liquid must be filled by air that can get there, since air keeps its volume. Liquid leaves a wall
-//! only in cells that touch open air, and in those that suction would open from there, along the wall from cell to cell. Elsewhere the wall
-//! holds it: water stands in a straw whose upper end is closed and whose lower end is under water. A straw that ends in the air lets
-//! it in at its rim.
+//! *With bubbles* the room behind the liquid must be filled by air that can get there, since air keeps its volume: liquid leaves a wall
+//! only in cells that touch open air, and comes off from its rim inwards, as fast as air follows. Elsewhere the wall holds it: water stands
+//! in a straw whose upper end is closed and whose lower end is under water. A straw that ends in the air lets it in at its rim.
 //!
 //! # Area fractions or volume weights
 //! The face weights are an argument, and appear in two roles: as the area that a flux passes through, and
@@ -94,7 +93,7 @@ mod faces;
 mod separation;
 
 use meniscus_core::grid::{FaceField, Field, Grid, Slot, block_len};
-use meniscus_linalg::{BoundedInfo, ExtraUnknown, Operator, SolveInfo, SolveParams, Solver};
+use meniscus_linalg::{BoundedInfo, ExtraUnknown, Operator, SolveInfo, SolveParams, Solver, solve_bounded};
 use rayon::prelude::*;
 
 use crate::rigid::Twist;
@@ -204,7 +203,7 @@ pub struct ProjectionInfo<const D: usize> {
     /// The largest error of a cell's divergence that is left, in 1/s. Cells that leave a wall have none.
     pub max_divergence: f64,
     /// Where the liquid leaves walls.
-    pub separation: Separation<D>,
+    pub separation: Separation,
     /// The pressure of each bubble, in Pa.
     pub bubble_pressure: Vec<f64>,
     /// The velocity of each body.
@@ -310,8 +309,7 @@ pub fn project<T: Stored, const D: usize>(
         *memory = solver.into_workspace();
         (solve?, Vec::new(), Separation::default())
     } else {
-        let bounded =
-            separation::solve_with_walls(&faces, &operator, walls, rhs, solution, &params.solve, memory)?;
+        let bounded = solve_bounded(&operator, &walls, rhs, solution, &params.solve, memory)?;
         let BoundedInfo { solve, rounds, active, complementarity } = bounded;
         (solve, active, Separation { cells: Vec::new(), complementarity, rounds })
     };
@@ -322,7 +320,8 @@ pub fn project<T: Stored, const D: usize>(
     let kinetic_energy = of_liquid.plus(bodies.energy(&body_velocity)).scaled(0.5 * cell_mass);
     faces.net_flux(velocity, rhs);
     bodies.add_flux(&body_velocity, rhs);
-    let rate = |i: usize| (separation::slot_of::<D>(i), rhs[i].max(0.0) / liquid.grid.dx);
+    let slot_of = |i: usize| Slot { block: i / block_len::<D>(), local: i % block_len::<D>() };
+    let rate = |i: usize| (slot_of(i), rhs[i].max(0.0) / liquid.grid.dx);
     separation.cells = leaving.iter().map(|&i| rate(i)).collect();
     leaving.iter().for_each(|&i| rhs[i] = rhs[i].min(0.0));
     let (of_slots, of_bubbles) = solution.split_at(pressure.values().len());
