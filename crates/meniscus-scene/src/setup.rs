@@ -27,6 +27,8 @@ pub struct Setup<const D: usize> {
     pub air: AirModel,
     /// How viscous liquid meets the walls of the domain and all solids.
     pub walls: Walls,
+    /// Whether liquid comes off the walls of the domain.
+    pub separation: bool,
     /// Its dynamic viscosity, in Pa s.
     pub viscosity: f64,
     /// Liquid that is there at the start. Where shapes overlap, the first one counts.
@@ -97,6 +99,8 @@ pub struct SolidSetup<const D: usize> {
     pub motion: Option<Motion<D>>,
     /// Whether pictures show it as glass; as the renderer sees fit if not said.
     pub glass: Option<bool>,
+    /// Whether liquid comes off it.
+    pub separation: bool,
 }
 
 /// A measurement.

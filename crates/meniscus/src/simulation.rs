@@ -399,7 +399,7 @@ fn surroundings_of<const D: usize>(
                 from: pose_at(m, from),
                 to: pose_at(m, to),
                 free: None,
-                separates: false,
+                separates: s.separation,
             })
             .collect(),
         bodies: Vec::new(),
@@ -413,6 +413,7 @@ fn surroundings_of<const D: usize>(
 fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
     Params {
         open_sides: setup.open,
+        sides_separate: setup.separation,
         gravity: setup.gravity,
         density: setup.density,
         viscosity: setup.viscosity,

@@ -288,7 +288,7 @@ fn air_gets_in_from_the_side() {
     case.set_velocity(|axis, _| if axis == 1 { -1.0 } else { 0.0 });
     let info = case.project(&tight_params()).expect("converges");
     assert_eq!(info.separation.cells.len(), 2);
-    let columns = (0..32).filter(|&x| case.pressure.get([x, 26]) < 0.0);
+    let columns = (0..32).filter(|&x| case.pressure.get([x, 27]) < 0.0);
     let leaving: Vec<usize> =
         info.separation.cells.iter().map(|&(slot, _)| case.blocks.cell(slot)[0]).collect();
     assert!(columns.eq(leaving[0] as i64 + 1..leaving[1] as i64), "{leaving:?}");
@@ -395,14 +395,15 @@ fn thrown_ball(separates: bool, until: f64) -> State<2> {
     state
 }
 
+/// Half a second after the throw, what splashed up has fallen; without separation a film of it hangs at rest from the ceiling.
 #[test]
 fn a_thrown_ball_does_not_stick_to_the_ceiling() {
     let on_ceiling = |state: &State<2>| state.particles.position.iter().filter(|x| x[1] > 46.5).count();
-    let [free, held] = [true, false].map(|separates| thrown_ball(separates, 0.7));
+    let [free, held] = [true, false].map(|separates| thrown_ball(separates, 0.5));
     let drift = (free.volume / free.volume_target - 1.0).abs();
-    assert!(drift < 0.02, "{drift}");
+    assert!(drift < 0.005, "{drift}");
     assert_eq!(on_ceiling(&free), 0);
-    assert!(on_ceiling(&held) > 0, "without separation some sticks");
+    assert!(on_ceiling(&held) > 30, "{}", on_ceiling(&held));
 }
 
 #[test]

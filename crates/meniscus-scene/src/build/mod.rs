@@ -74,7 +74,11 @@ impl<'a, const D: usize> Builder<'a, D> {
         let liquids = self.each(root.get("liquid"), &content.liquid, Self::liquid);
         let sources = self.each(root.get("source"), &content.source, Self::source);
         let sinks = self.each(root.get("sink"), &content.sink, Self::sink);
-        let solids = self.each(root.get("solid"), &content.solid, Self::solid);
+        let separation = content.domain.separation;
+        let solids = self.each(root.get("solid"), &content.solid, |this, node, solid| {
+            let separation = solid.separation.unwrap_or(separation);
+            Some(SolidSetup { separation, ..this.solid(node, solid)? })
+        });
         let probes = self.each(root.get("probe"), &content.probe, Self::probe);
         self.unique_names(content, root);
         let particles = self.particles(content, root);
@@ -92,6 +96,7 @@ impl<'a, const D: usize> Builder<'a, D> {
             surface_tension,
             air: content.air.model,
             walls: content.domain.walls,
+            separation,
             liquids: liquids?,
             sources: sources?,
             sinks: sinks?,
@@ -156,14 +161,14 @@ impl<'a, const D: usize> Builder<'a, D> {
         match &solid.motion {
             None => {
                 let shape = self.shape_in_domain(node, &solid.shape)?;
-                Some(SolidSetup { name, shape, motion: None, glass })
+                Some(SolidSetup { name, shape, motion: None, glass, separation: false })
             }
             Some(motion) => {
                 // It may enter the domain later.
                 let shape = self.shape(node.at("shape"), &solid.shape);
                 let pivot = shape.as_ref().map_or([0.0; D], centre_or_origin);
                 let motion = self.motion(node.at("motion"), motion, pivot);
-                Some(SolidSetup { name, shape: shape?, motion: Some(motion?), glass })
+                Some(SolidSetup { name, shape: shape?, motion: Some(motion?), glass, separation: false })
             }
         }
     }

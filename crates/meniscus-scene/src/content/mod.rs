@@ -79,6 +79,9 @@ pub struct Domain {
     /// How viscous liquid meets the walls of the domain and all solids.
     #[serde(default)]
     pub walls: Walls,
+    /// Whether liquid comes off the walls of the domain, and off the solids that do not say otherwise: they push it, but do not hold it.
+    #[serde(default)]
+    pub separation: bool,
 }
 
 /// A side of the domain or a direction along an axis.
@@ -194,6 +197,8 @@ pub struct Solid {
     pub motion: Option<Motion>,
     /// Whether 3D pictures show it as clear glass; only what spans nearly all of the domain if left out.
     pub glass: Option<bool>,
+    /// Whether liquid comes off it; as the domain says if left out.
+    pub separation: Option<bool>,
 }
 
 /// How a solid moves.
