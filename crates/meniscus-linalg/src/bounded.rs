@@ -29,11 +29,12 @@ use crate::cg::{SolveError, SolveInfo, SolveParams, Solver, Workspace, dot, each
 use crate::operator::{Operator, TASK_BLOCKS};
 use crate::profile::Profile;
 
-/// The tolerance of the first round.
+/// The tolerance of rounds after which much of the set changes, and how little of it is not much.
 const LOOSE: f64 = 1e-2;
+const FEW: f64 = 0.02;
 
 /// The residual of the conditions, as a part of the scale of the solution, at which a set is accepted.
-const COMPLEMENTARITY: f64 = 1e-7;
+const COMPLEMENTARITY: f64 = 3e-7;
 
 /// Rounds in which the next set is guessed from the last, with low-rank terms; without them all are.
 const GUESSES: usize = 30;
@@ -182,11 +183,11 @@ impl<'a, const D: usize> Rounds<'a, D> {
             if is_solved && self.complementarity(x) <= COMPLEMENTARITY {
                 return Ok(self.finish(x));
             }
-            let same = if self.count < guesses { self.guess(x) } else { self.bind(x) };
-            tolerance = match (tolerance > asked, same) {
-                (true, true) | (false, false) => asked,
-                (true, false) => asked.max(0.1 * tolerance),
-                (false, true) => 0.1 * tolerance,
+            let changes = if self.count < guesses { self.guess(x) } else { self.bind(x) };
+            tolerance = match (tolerance > asked, changes) {
+                (false, 0) => 0.1 * tolerance,
+                (true, changes) if changes as f64 > FEW * self.bounded.len() as f64 => tolerance,
+                _ => asked,
             };
         }
     }
@@ -233,28 +234,28 @@ impl<'a, const D: usize> Rounds<'a, D> {
         worst / largest(x).max(largest(self.b)).max(f64::MIN_POSITIVE)
     }
 
-    /// Guesses the next set; whether it is the same.
-    fn guess(&mut self, x: &[f64]) -> bool {
+    /// Guesses the next set; how much of it is new.
+    fn guess(&mut self, x: &[f64]) -> usize {
         let next = |this: &Self, i: usize| if this.active[i] { this.gradient[i] >= 0.0 } else { x[i] < 0.0 };
         self.set(next)
     }
 
-    /// Makes those active that are at their bound and held there by the gradient; whether the set is the same.
-    fn bind(&mut self, x: &[f64]) -> bool {
+    /// Makes those active that are at their bound and held there by the gradient; how much of the set is new.
+    fn bind(&mut self, x: &[f64]) -> usize {
         self.set(|this, i| x[i] <= 0.0 && this.gradient[i] > 0.0)
     }
 
-    fn set(&mut self, is_active: impl Fn(&Self, usize) -> bool) -> bool {
-        let mut same = true;
+    fn set(&mut self, is_active: impl Fn(&Self, usize) -> bool) -> usize {
+        let mut changes = 0;
         for &i in self.bounded {
             let next = is_active(self, i) || self.forced.contains(&i);
-            same &= next == self.active[i];
+            changes += usize::from(next != self.active[i]);
             self.active[i] = next;
         }
-        if let (false, Some(solver)) = (same, self.solver.take()) {
+        if let Some(solver) = self.solver.take_if(|_| changes > 0) {
             self.memory = solver.into_workspace();
         }
-        same
+        changes
     }
 
     /// Moves towards the solution of the unknowns that are not active, along its projection on the bounds, as far as
