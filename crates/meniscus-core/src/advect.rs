@@ -82,8 +82,8 @@ pub fn advect_field<const D: usize>(
 /// One cell for the stencil and one for the motion.
 const HALO: usize = 2;
 
-/// Moves points that are near one block, whose face velocities are in `tiles`. A batch that leaves the
-/// tiles, as in steps of more than a cell, takes its velocities from the field itself, to the same
+/// Moves points that are near one block, whose face velocities are in `tiles`. What leaves the
+/// tiles, as in steps of more than a cell, takes its velocity from the field itself, to the same
 /// bits.
 fn move_near<const D: usize>(
     block: usize,
@@ -99,8 +99,11 @@ fn move_near<const D: usize>(
                 *k = tiles.velocity(&stencils, i);
             }
         } else {
-            for (k, &x) in k.iter_mut().zip(x) {
-                *k = interpolate_faces(velocity, x);
+            for (i, (k, &x)) in k.iter_mut().zip(x).enumerate() {
+                *k = match stencils.is_inside(i) {
+                    true => tiles.velocity(&stencils, i),
+                    false => interpolate_faces(velocity, x),
+                };
             }
         }
     };

@@ -213,9 +213,9 @@ fn the_work_hardly_grows_with_the_size() {
     {
         for [small, large] in [[&small[0], &large[0]], [&small[1], &large[1]]] {
             let numbers = |info: &BoundedInfo| (info.rounds, info.solve.iterations, info.active.len());
-            println!("{name}: {:?} {:?}", numbers(small), numbers(large));
-            assert!(large.rounds <= small.rounds + 5 && large.rounds < 12, "{name}");
-            assert!(large.solve.iterations < 60, "{name}");
+            let both = (numbers(small), numbers(large));
+            assert!(large.rounds <= small.rounds + 5 && large.rounds < 12, "{name}: {both:?}");
+            assert!(large.solve.iterations < 60, "{name}: {both:?}");
         }
     }
 }

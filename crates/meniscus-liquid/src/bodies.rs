@@ -42,7 +42,12 @@ impl<const D: usize> RigidState<D> {
     }
 
     /// Moves it to a pose and gives it a velocity.
-    pub fn move_to(&mut self, pose: RigidTransform<D>, centre_velocity: [f64; D], angular_velocity: [f64; 3]) {
+    pub fn move_to(
+        &mut self,
+        pose: RigidTransform<D>,
+        centre_velocity: [f64; D],
+        angular_velocity: [f64; 3],
+    ) {
         *self = Self { from: self.pose, pose, velocity: twist(centre_velocity, angular_velocity) };
     }
 
@@ -67,7 +72,11 @@ pub trait Contact<const D: usize>: Debug + Send + Sync {
 /// less than half of it.
 pub fn mass_of<const D: usize>(body: &Rigid<D>, pose: &RigidTransform<D>, of_faces: &Matrix) -> Matrix {
     let is_seen = (0..D).all(|axis| of_faces[axis][axis] > 0.5 * body.volume);
-    let unit = if is_seen { *of_faces } else { mass_matrix::<D>(body.volume, turned(&body.unit_inertia, &pose.rotation)) };
+    let unit = if is_seen {
+        *of_faces
+    } else {
+        mass_matrix::<D>(body.volume, turned(&body.unit_inertia, &pose.rotation))
+    };
     unit.map(|row| row.map(|m| m * body.density))
 }
 

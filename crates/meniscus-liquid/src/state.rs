@@ -133,7 +133,8 @@ impl<const D: usize> State<D> {
     pub(crate) fn emit_smoke(&mut self, params: &Params<D>, surroundings: &Surroundings<D>) {
         let Surroundings { solids, smoke, .. } = surroundings;
         for (smoke, markers) in smoke.iter().zip(&mut self.smoke).filter(|(smoke, _)| smoke.fills) {
-            let new = missing_markers(params, smoke, solids, &self.level_set, &markers.position, self.substep);
+            let new =
+                missing_markers(params, smoke, solids, &self.level_set, &markers.position, self.substep);
             markers.position.extend(new);
         }
     }

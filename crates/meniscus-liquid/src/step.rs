@@ -502,7 +502,13 @@ fn solve_velocity<const D: usize>(
         // What lies on the floor does not fall: the liquid must not see it do so.
         velocity = tentative;
         let liquid = Liquid { bodies: &held, ..liquid };
-        info = project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
+        info = project(
+            &liquid,
+            &mut velocity,
+            &mut pressure,
+            &params.projection(dt),
+            &mut workspace.projection,
+        )?;
     }
     info.solve.iterations = info.solve.iterations.max(first_iterations);
     state.pressure = pressure;

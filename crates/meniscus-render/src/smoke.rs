@@ -73,9 +73,8 @@ mod tests {
 
     #[test]
     fn a_full_cell_has_density_one_and_markers_are_conserved() {
-        let markers: Vec<[f32; 3]> = (0..8 * 8 * 8)
-            .map(|k| [k % 8, k / 8 % 8, k / 64].map(|c| c as f32 * 0.5 + 0.25))
-            .collect();
+        let markers: Vec<[f32; 3]> =
+            (0..8 * 8 * 8).map(|k| [k % 8, k / 8 % 8, k / 64].map(|c| c as f32 * 0.5 + 0.25)).collect();
         let density = Density::new([4; 3], &markers);
         assert!((density.at([1.7, 2.2, 3.9]) - 1.0).abs() < 1e-5);
         let one = Density::new([4; 3], &[[0.1, 3.99, 2.3]]);

@@ -27,7 +27,10 @@ fn draw(level_set: impl Fn([f32; 3]) -> f32 + Sync, solids: &[Shape<3>], style: 
 fn draw_field(level_set: &Field<f32, 3>, solids: &[Shape<3>], style: &Style3) -> Picture {
     let velocity = FaceField::new(level_set.blocks().clone(), 0.0);
     let open = [[false; 2]; 3];
-    render_3d(&View { grid: &GRID, level_set, velocity: &velocity, solids, air: None, smoke: &[], open }, style)
+    render_3d(
+        &View { grid: &GRID, level_set, velocity: &velocity, solids, air: None, smoke: &[], open },
+        style,
+    )
 }
 
 fn ball([x, y, z]: [f32; 3]) -> f32 {

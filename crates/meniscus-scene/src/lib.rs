@@ -43,6 +43,7 @@ pub use reference::reference;
 pub use scene::Scene;
 pub use schema::schema;
 pub use setup::{
-    BodySetup, CameraSetup, FluidSetup, LiquidSetup, OutputSettings, ParticleSettings, ProbeKind, ProbeSetup, RenderSettings, Setup,
-    SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup, TimeSettings, Transfer,
+    BodySetup, CameraSetup, FluidSetup, LiquidSetup, OutputSettings, ParticleSettings, ProbeKind, ProbeSetup,
+    RenderSettings, Setup, SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup, TimeSettings,
+    Transfer,
 };

@@ -112,7 +112,10 @@ keyframes = [
 ]
 "#,
     ),
-    ("body", "[[body]]\nname = \"cork\"\nshape = { sphere = { centre = [1.7, 0.5, 0.5], radius = 0.15 } }\ndensity = 240\nrestitution = 0.3\n"),
+    (
+        "body",
+        "[[body]]\nname = \"cork\"\nshape = { sphere = { centre = [1.7, 0.5, 0.5], radius = 0.15 } }\ndensity = 240\nrestitution = 0.3\n",
+    ),
     ("probe.pressure", "[[probe]]\nkind = \"pressure\"\nname = \"gauge\"\nat = [0.1, 0.1, 0.5]\n"),
     ("probe.velocity", "[[probe]]\nkind = \"velocity\"\nname = \"speed\"\nat = [0.1, 0.1, 0.5]\n"),
     ("probe.height", "[[probe]]\nkind = \"height\"\nname = \"level\"\nat = [1.0, 0.5]\n"),

@@ -10,8 +10,8 @@ use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::{Operator, SolveParams};
 use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Rigid, Slip, Smoke, Solid, Source, Squeezed, State, StepError, StepInfo,
-    Surroundings, Tracked, Transfer, Workspace, max_time_step, probe, solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Rigid, Slip, Smoke, Solid, Source, Squeezed, State, StepError,
+    StepInfo, Surroundings, Tracked, Transfer, Workspace, max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{ProbeKind, Scene, Setup, SmokeSetup};
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,11 @@ impl<const D: usize> Simulation<D> {
         simulation
     }
 
-    fn with(mut setup: Setup<D>, params: Params<D>, state: impl FnOnce(&Surroundings<D>) -> State<D>) -> Self {
+    fn with(
+        mut setup: Setup<D>,
+        params: Params<D>,
+        state: impl FnOnce(&Surroundings<D>) -> State<D>,
+    ) -> Self {
         let motions: Vec<Option<MotionFn<D>>> = setup
             .solids
             .iter()
@@ -125,7 +129,8 @@ impl<const D: usize> Simulation<D> {
         for solid in setup.solids.iter_mut().filter(|solid| solid.motion.is_some()) {
             solid.shape = for_the_grid(&solid.shape, dx);
         }
-        let surroundings = Surroundings { bodies: bodies.clone(), ..surroundings_of(&setup, &motions, [0.0; 2]) };
+        let surroundings =
+            Surroundings { bodies: bodies.clone(), ..surroundings_of(&setup, &motions, [0.0; 2]) };
         let state = state(&surroundings);
         let domain_cells = params.grid.cells.iter().product();
         Self {
@@ -252,7 +257,9 @@ impl<const D: usize> Simulation<D> {
             Some(Owner::Solid(k)) => format!("the solid `{}`", self.setup.solids[k].name),
             None => "the bodies".into(),
         };
-        self.contacts.clone().map_err(|source| SimulationError::Contact { what: name(source.owner()), source })
+        self.contacts
+            .clone()
+            .map_err(|source| SimulationError::Contact { what: name(source.owner()), source })
     }
 
     /// Whether there is liquid or will be.
@@ -428,7 +435,8 @@ fn frame_bubble<const D: usize>(bubble: &Bubble<D>, time: f64) -> FrameBubble<D>
 
 /// The solids and the bodies of a scene, moved.
 pub(crate) fn posed_solids<const D: usize>(setup: &Setup<D>, poses: &[RigidTransform<D>]) -> Vec<Shape<D>> {
-    let shapes = setup.solids.iter().map(|solid| &solid.shape).chain(setup.bodies.iter().map(|body| &body.shape));
+    let shapes =
+        setup.solids.iter().map(|solid| &solid.shape).chain(setup.bodies.iter().map(|body| &body.shape));
     let posed = |(shape, pose): (&Shape<D>, &RigidTransform<D>)| {
         shape.clone().transformed(*pose).expect("a finite pose")
     };

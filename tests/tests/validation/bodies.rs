@@ -73,7 +73,10 @@ fn added_mass_of_a_sphere() {
             for ratio in [0.1, 10.0] {
                 let found = added_mass::<3>(64, diameter, free_top, ratio);
                 let error = found / expected - 1.0;
-                assert!(error.abs() < tolerance, "D/L {diameter}, free top {free_top}, ratio {ratio}: {error}");
+                assert!(
+                    error.abs() < tolerance,
+                    "D/L {diameter}, free top {free_top}, ratio {ratio}: {error}"
+                );
             }
         }
     }

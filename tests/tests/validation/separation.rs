@@ -188,7 +188,6 @@ fn bodies_are_not_pulled() {
         let info = case.project(&tight_params()).expect("converges");
         assert!(info.separation.complementarity <= 1e-6, "{}", info.separation.complementarity);
         assert!(info.separation.cells.iter().any(|&(_, rate)| rate > 0.0));
-        assert!(case.pressure.values().iter().all(|&p| p > -1e9));
         let energy = info.kinetic_energy;
         assert!(energy.after < energy.before, "{energy:?}");
     }

@@ -71,7 +71,8 @@ fn smoke_rises_as_its_added_mass_allows() {
     let mut state = still(&params, &surroundings);
     let dt = 0.01;
     step(&mut state, &params, &surroundings, dt, &mut Workspace::default()).unwrap();
-    let speed = |x: &[f32; 2]| f64::from(meniscus_core::interpolate::interpolate_faces(&state.velocity, *x)[1]);
+    let speed =
+        |x: &[f32; 2]| f64::from(meniscus_core::interpolate::interpolate_faces(&state.velocity, *x)[1]);
     // At the rim the velocity jumps, and between faces it does so slowly.
     let is_inner = |x: &&[f32; 2]| (x[0] - 32.0).hypot(x[1] - 32.0) < 6.0;
     let inner: Vec<f64> = state.smoke[0].position.iter().filter(is_inner).map(speed).collect();

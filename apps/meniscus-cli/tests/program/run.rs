@@ -232,7 +232,8 @@ fn every_field_of_the_results_is_documented() {
     let all = keys(&manifest, "").chain(keys(&event, "")).chain(keys(&line["bubbles"][0], ""));
     let all = all.chain(keys(&line["solve"], "solve.")).chain(keys(&line["cells"], "cells."));
     // Of `solve` and `cells` the parts are documented.
-    let (domain, liquid) = ("size = [1, 1]\ncells = 16", "shape = { box = { from = [0, 0], to = [1, 0.5] } }");
+    let (domain, liquid) =
+        ("size = [1, 1]\ncells = 16", "shape = { box = { from = [0, 0], to = [1, 0.5] } }");
     let body = "shape = { sphere = { centre = [0.5, 0.7], radius = 0.2 } }\nmass = 30";
     sandbox.write("body.toml", &format!("[domain]\n{domain}\n[[liquid]]\n{liquid}\n[[body]]\n{body}\n"));
     sandbox.ends(0, &["run", "body.toml", "--frames", "1", "-o", "body"]);

@@ -41,7 +41,9 @@ impl<const D: usize> SampledShape<D> {
         if (0..D).any(|a| !(place[a] >= 0.0 && place[a] < (self.nodes[a] - 1) as f64)) {
             let centre = self.bounds.centre();
             let half = self.bounds.extent().map(|x| 0.5 * x);
-            return box_distance(std::array::from_fn::<f64, D, _>(|a| (point[a] - centre[a]).abs() - half[a]));
+            return box_distance(std::array::from_fn::<f64, D, _>(|a| {
+                (point[a] - centre[a]).abs() - half[a]
+            }));
         }
         let first = place.map(|x| x as usize);
         let mut sum = 0.0;

@@ -17,6 +17,8 @@ pub(crate) struct Stencils<const D: usize, const HALO: usize> {
     normal: [[f32; BATCH]; D],
     /// .. and that among all other faces.
     tangential: [[f32; BATCH]; D],
+    /// How many coordinates of each point lie outside the tile.
+    outside: [u8; BATCH],
 }
 
 impl<const D: usize, const HALO: usize> Stencils<D, HALO> {
@@ -25,7 +27,14 @@ impl<const D: usize, const HALO: usize> Stencils<D, HALO> {
     pub fn new(blocks: &Blocks<D>, block: usize) -> Self {
         let first = blocks.coord(block).map(|c| (c * BLOCK_EDGE) as f32 - HALO as f32);
         let zero = [[0.0; BATCH]; D];
-        Self { cells: blocks.cells(), first, base: [[0; BATCH]; D], normal: zero, tangential: zero }
+        Self {
+            cells: blocks.cells(),
+            first,
+            base: [[0; BATCH]; D],
+            normal: zero,
+            tangential: zero,
+            outside: [0; BATCH],
+        }
     }
 
     /// Finds the stencils of one to [`BATCH`] points; says whether all lie within the tile, without
@@ -33,7 +42,7 @@ impl<const D: usize, const HALO: usize> Stencils<D, HALO> {
     #[must_use]
     pub fn find(&mut self, position: &[[f32; D]]) -> bool {
         let mut base = [[0.0; BATCH]; D];
-        let mut outside = 0;
+        self.outside = [0; BATCH];
         for a in 0..D {
             let mut x = [position[0][a]; BATCH];
             for (x, position) in x.iter_mut().zip(position) {
@@ -43,7 +52,8 @@ impl<const D: usize, const HALO: usize> Stencils<D, HALO> {
             let tangential = brackets(&x, 0.5, self.cells[a], self.first[a], &mut self.tangential[a]);
             for base in [&normal, &tangential] {
                 for k in 0..BATCH {
-                    outside += u32::from(base[k] < 0.0) + u32::from(base[k] > (Self::EDGE - 2) as f32);
+                    let is_outside = (base[k] < 0.0) | (base[k] > (Self::EDGE - 2) as f32);
+                    self.outside[k] += u8::from(is_outside);
                 }
             }
             let stride = Self::EDGE.pow(a as u32) as f32;
@@ -59,7 +69,12 @@ impl<const D: usize, const HALO: usize> Stencils<D, HALO> {
                 self.base[axis][k] = to_integer(base[axis][k]);
             }
         }
-        outside == 0
+        self.outside == [0; BATCH]
+    }
+
+    /// Whether point `k`'s stencil lies within the tile.
+    pub fn is_inside(&self, k: usize) -> bool {
+        self.outside[k] == 0
     }
 
     /// Point `k`'s stencil for one velocity component: the tile index of the lowest sample, and the

@@ -19,7 +19,15 @@ fn draw(level_set: impl Fn([f32; 2]) -> f32 + Sync, solids: &[Shape<2>], style: 
     let velocity = FaceField::from_fn(blocks, 0.0, |axis, c| if axis == 0 { c[1] as f32 } else { 0.5 });
     let open = [[false; 2], [false, true]];
     render_2d(
-        &View { grid: &GRID, level_set: &level_set, velocity: &velocity, solids, air: None, smoke: &[], open },
+        &View {
+            grid: &GRID,
+            level_set: &level_set,
+            velocity: &velocity,
+            solids,
+            air: None,
+            smoke: &[],
+            open,
+        },
         style,
     )
 }
@@ -179,7 +187,8 @@ fn two_bubbles(time: f32) -> Picture {
     let velocity = FaceField::new(blocks, 0.0);
     let (solids, open) = (&[chamber], [[false; 2]; 2]);
     let air = Some(&bubbles);
-    let view = View { grid: &WIDE, level_set: &level_set, velocity: &velocity, solids, air, smoke: &[], open };
+    let view =
+        View { grid: &WIDE, level_set: &level_set, velocity: &velocity, solids, air, smoke: &[], open };
     render_2d(&view, &Style2 { width: 430, height: 190, ..style() })
 }
 

@@ -94,7 +94,10 @@ fn key_light(clouds: &[Density<3>], extinction: f32) -> Density<3> {
     for y in (0..nodes[1] - 1).rev() {
         for (x, z) in (0..nodes[2]).flat_map(|z| (0..nodes[0]).map(move |x| (x, z))) {
             let p = (vec3(x as f32, y as f32, z as f32) + vec3(0.5, 0.5, 0.5) + way) / along as f32;
-            let inside = p.x >= 0.0 && p.z >= 0.0 && p.x <= (nodes[0] / along) as f32 && p.z <= (nodes[2] / along) as f32;
+            let inside = p.x >= 0.0
+                && p.z >= 0.0
+                && p.x <= (nodes[0] / along) as f32
+                && p.z <= (nodes[2] / along) as f32;
             let above = if inside { light.at(p.to_array()) } else { 1.0 };
             let index = x + nodes[0] * (y + nodes[1] * z);
             let density: f32 = clouds.iter().map(|cloud| cloud.at(p.to_array())).sum();

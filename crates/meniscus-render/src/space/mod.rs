@@ -6,11 +6,11 @@
 
 mod camera;
 mod caustics;
+mod haze;
 mod light;
 mod ray;
 mod scene;
 mod shade;
-mod haze;
 mod solids;
 mod surface;
 mod tank;

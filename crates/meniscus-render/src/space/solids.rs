@@ -43,7 +43,8 @@ impl<'a> Solids<'a> {
         let bounds = shapes.iter().fold(Bounds::EMPTY, |sum, shape| sum.union(shape.bounds()));
         let bounds = [bounds.lower, bounds.upper]
             .map(|corner| Vec3::from_f64(grid.to_cells(corner)).max(Vec3::ZERO).min(upper));
-        let mut solids = Self { shapes, colours, grid: *grid, upper, bounds, spacing, nodes, coarse: Vec::new() };
+        let mut solids =
+            Self { shapes, colours, grid: *grid, upper, bounds, spacing, nodes, coarse: Vec::new() };
         if !solids.is_empty() {
             solids.coarse = (0..nodes.iter().product())
                 .into_par_iter()

@@ -58,8 +58,7 @@ impl<const D: usize> Builder<'_, D> {
         match (D, values) {
             (2, &[rate]) => Some([0.0, 0.0, rate]),
             (2, _) => {
-                let help =
-                    "give one number, such as [3.0]: radians a second in the plane, counter-clockwise";
+                let help = "give one number, such as [3.0]: radians a second in the plane, counter-clockwise";
                 let message = format!("a 2D body turns in one way, not in {}", values.len());
                 self.problems.error(&node.place, message, "one number is wanted", help);
                 None
@@ -81,9 +80,13 @@ impl<const D: usize> Builder<'_, D> {
             (None, None) => {
                 // What is missing may have been there and wrong.
                 if !self.pruned {
-                    let help =
-                        "add `density` in kg/m3, such as density = 600 for wood, or `mass` in kg";
-                    self.problems.error(&node.place, "the body has no weight", "neither density nor mass", help);
+                    let help = "add `density` in kg/m3, such as density = 600 for wood, or `mass` in kg";
+                    self.problems.error(
+                        &node.place,
+                        "the body has no weight",
+                        "neither density nor mass",
+                        help,
+                    );
                 }
                 None
             }

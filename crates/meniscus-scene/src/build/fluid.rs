@@ -12,7 +12,8 @@ impl<const D: usize> Builder<'_, D> {
         let node = root.at("fluid");
         for (key, what) in [("liquid", "[[liquid]]"), ("air", "[air]")] {
             if let Some(other) = root.key(key) {
-                let message = format!("a scene with [fluid] has no {what}: the fluid fills all of the domain");
+                let message =
+                    format!("a scene with [fluid] has no {what}: the fluid fills all of the domain");
                 let help = format!("remove {what}, or remove [fluid] to have a surface and air");
                 self.problems.error(&other.place, message, "no room for it", help);
                 self.problems.also_at(&node.place, "fills the domain");

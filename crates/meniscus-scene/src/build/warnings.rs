@@ -270,7 +270,12 @@ impl<const D: usize> Builder<'_, D> {
             };
             if (0..D).any(is_beyond) {
                 let help = "move it inside; where it is it will be pushed in";
-                self.problems.warning(place, "the body begins in a wall of the domain", "beyond a wall", help);
+                self.problems.warning(
+                    place,
+                    "the body begins in a wall of the domain",
+                    "beyond a wall",
+                    help,
+                );
             }
             let mut others: Vec<(String, Shape<D>)> = Vec::new();
             others.extend(setup.solids.iter().filter_map(|s| Some((s.name.clone(), solid_at_the_start(s)?))));
