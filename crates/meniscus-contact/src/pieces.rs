@@ -100,7 +100,7 @@ fn collect<const D: usize>(
             _ => cut_or_sampled(shape, placement, domain, pieces),
         },
         Kind::Intersection(_) | Kind::Shell { .. } | Kind::Sampled(_) => {
-            cut_or_sampled(shape, placement, domain, pieces)
+            cut_or_sampled(shape, placement, domain, pieces);
         }
     }
 }

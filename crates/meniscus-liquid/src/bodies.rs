@@ -158,7 +158,7 @@ mod tests {
         let shape = Shape::centred_box([0.0; 3], [0.25, 0.1, 0.15]).unwrap();
         let body = Rigid::new(shape.clone(), 700.0, pose).unwrap();
         let grid = Grid { origin: [0.0; 3], dx: 1.0 / 48.0, cells: [48; 3] };
-        let solid = Solid { shape, from: pose, to: pose, free: Some(body.velocity) };
+        let solid = Solid { from: pose, to: pose, free: Some(body.velocity), ..Solid::fixed(shape) };
         let closed = closed_faces(&grid, &solid);
         let seen = mass_of(&body, &pose, &RigidBody::mass_of_faces(&grid, pose.translation, 1.0, &closed));
         let exact = mass_of(&body, &pose, &[[0.0; 6]; 6]);

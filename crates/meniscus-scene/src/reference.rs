@@ -16,7 +16,7 @@ A scene file says what there is, and how it is simulated, written and drawn. It 
 - Units are SI: lengths in metres, times in seconds. Angles are in degrees.
 - y is up. The domain reaches from the origin to `domain.size`; two numbers there make a 2D scene, three a 3D one.
 - A *vector* has a number for each dimension: `[x, y]` in 2D, `[x, y, z]` in 3D.
-- A key that is marked **required** must be given. An unknown key is an error. A scene needs a liquid or a source.
+- A key that is marked **required** must be given. An unknown key is an error. A scene needs a liquid, a source or a fluid.
 - `[name]` starts a table that a scene has at most once, `[[name]]` one that it may have any number of times.
 
 This is a complete scene:
@@ -66,7 +66,7 @@ These are the tables; their examples below make up one 3D scene.
 
 /// What the sections begin with, in their order. The name of a table is its path; one kind of a table of several kinds
 /// is named after it. The texts together are one scene.
-const EXAMPLES: [(&str, &str); 21] = [
+const EXAMPLES: [(&str, &str); 23] = [
     ("", "description = \"A gate opens in front of a wheel\"\ngravity = [0, -9.81, 0]\n"),
     ("domain", "[domain]\nsize = [2, 1, 1]\ncells = 64\nopen = [\"+y\"]\nwalls = \"no-slip\"\n"),
     ("time", "[time]\nframes = 96\nfps = 24\n"),
@@ -121,6 +121,11 @@ keyframes = [
     ("probe.height", "[[probe]]\nkind = \"height\"\nname = \"level\"\nat = [1.0, 0.5]\n"),
     ("probe.flux", "[[probe]]\nkind = \"flux\"\nname = \"flow\"\nfrom = [1, 0, 0]\nto = [1, 1, 1]\n"),
     ("probe.front", "[[probe]]\nkind = \"front\"\nname = \"front\"\ndirection = \"+x\"\n"),
+    ("fluid", "# Instead of all [[liquid]] and of [air]:\n# [fluid]\n# density = 1.2\n"),
+    (
+        "smoke",
+        "# Dye in the water.\n[[smoke]]\nshape = { sphere = { centre = [0.25, 0.3, 0.5], radius = 0.1 } }\nstop = 1\n",
+    ),
     ("air", "[air]\nmodel = \"bubbles\"\n"),
     ("particles", "[particles]\ntransfer = \"flip\"\nflip_blend = 0.95\n"),
     ("solver", "[solver]\ntolerance = 1e-6\n"),

@@ -103,6 +103,10 @@ fn every_key_of_the_schema_is_read() {
     let content = serde_json::to_value(valid(EVERYTHING).content()).expect("JSON");
     let schema = meniscus_scene::schema();
     for (key, rule) in schema["properties"].as_object().expect("properties") {
+        // Where there is one there are no liquids: see `a_fluid_fills_the_domain`.
+        if key == "fluid" {
+            continue;
+        }
         let value = &content[key];
         assert!(!value.is_null(), "{key} is not in everything.toml");
         let name = rule["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/"));
@@ -116,6 +120,38 @@ fn every_key_of_the_schema_is_read() {
             }
         }
     }
+}
+
+#[test]
+fn a_fluid_fills_the_domain() {
+    let text = r#"
+        [domain]
+        size = [1, 1]
+        cells = 16
+        [fluid]
+        material = "water"
+        viscosity = 0.1
+        velocity = [0, 1]
+        [[smoke]]
+        shape = { box = { from = [0, 0], to = [1, 0.5] } }
+        start = 0.5
+        stop = 2
+        buoyancy = 0.2
+        [[body]]
+        shape = { box = { from = [0.2, 0.3], to = [0.4, 0.7] } }
+        mass = 24
+        angular_velocity = [3]
+    "#;
+    let setup: Setup<2> = valid(text).setup();
+    assert_eq!(setup.fluid.map(|fluid| fluid.velocity), Some([0.0, 1.0]));
+    assert_eq!((setup.density, setup.viscosity, setup.surface_tension), (998.2, 0.1, 0.0));
+    let smoke = &setup.smoke[0];
+    assert_eq!((smoke.start, smoke.stop, smoke.buoyancy), (0.5, Some(2.0), 0.2));
+    let body = &setup.bodies[0];
+    assert_eq!((body.name.as_str(), body.angular_velocity), ("body-1", [0.0, 0.0, 3.0]));
+    assert!((body.mass - 24.0).abs() < 1e-9 && (body.density - 300.0).abs() < 3.0, "{body:?}");
+    assert!((body.centre[1] - 0.5).abs() < 1e-6, "{body:?}");
+    assert!((body.inertia[2][2] / (24.0 * (0.04 + 0.16) / 12.0) - 1.0).abs() < 0.01, "{body:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A fluid that fills the domain, and smoke.
 
 use super::Builder;
-use crate::content::{self, Content};
+use crate::content::{self, AirModel, Content};
 use crate::document::Node;
 use crate::setup::{FluidSetup, SmokeSetup};
 
@@ -10,8 +10,11 @@ impl<const D: usize> Builder<'_, D> {
     pub(super) fn fluid(&mut self, content: &Content, root: &Node) -> Option<Option<FluidSetup<D>>> {
         let Some(fluid) = &content.fluid else { return Some(None) };
         let node = root.at("fluid");
-        for (key, what) in [("liquid", "[[liquid]]"), ("air", "[air]")] {
-            if let Some(other) = root.key(key) {
+        let has_bubbles = content.air.model != AirModel::default();
+        for (is_there, key, what) in
+            [(!content.liquid.is_empty(), "liquid", "[[liquid]]"), (has_bubbles, "air", "[air]")]
+        {
+            if let Some(other) = root.key(key).filter(|_| is_there) {
                 let message =
                     format!("a scene with [fluid] has no {what}: the fluid fills all of the domain");
                 let help = format!("remove {what}, or remove [fluid] to have a surface and air");

@@ -63,6 +63,8 @@ impl<const D: usize> Builder<'_, D> {
         let (liquids, sources) = (root.at("liquid"), root.at("source"));
         let of_liquids =
             content.liquid.iter().enumerate().map(|(i, l)| (liquids.entry(i), Properties::of_liquid(l)));
+        // That there is no room for them is told elsewhere.
+        let of_liquids = of_liquids.filter(|_| content.fluid.is_none());
         let of_fluid = content.fluid.iter().map(|f| (root.at("fluid"), Properties::of_fluid(f)));
         let of_sources = content
             .source
