@@ -167,6 +167,8 @@ mod tests {
             let error = (seen[i][j] - exact[i][j]) / scale;
             assert!(error.abs() < 0.02, "{i} {j}: {} instead of {}", seen[i][j], exact[i][j]);
         }
-        assert!(exact[3][4].abs() > 0.05 * exact[3][3], "the axes of the body are not those of the grid");
+        let is_mixed = |(i, j): (usize, usize)| exact[i][j].abs() > 0.05 * exact[i][i];
+        let is_turned = [(3, 4), (3, 5), (4, 5)].into_iter().any(is_mixed);
+        assert!(is_turned, "the axes of the body are not those of the grid: {exact:?}");
     }
 }

@@ -72,7 +72,7 @@ fn a_floating_box_draws_its_density_ratio() {
     // A cube lies well at 0.1 and 0.9, a flat box at 0.5.
     for (ratio, half) in [(0.1, [0.25; 3]), (0.5, [0.17, 0.12, 0.2]), (0.9, [0.25; 3])] {
         let (found, tilt) = draught::<3>(ratio, half, [24, 24, 24], AirModel::Void);
-        assert!((found - ratio).abs() < 0.01 && tilt < 0.02, "{ratio}: draws {found}, tilts by {tilt}");
+        assert!((found - ratio).abs() < 0.01 && tilt < 0.03, "{ratio}: draws {found}, tilts by {tilt}");
     }
 }
 
