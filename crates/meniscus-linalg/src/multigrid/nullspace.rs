@@ -247,10 +247,6 @@ impl NullSpace {
     }
 }
 
-/// What a term feels of a constant by less than this part, squared, of what it would feel without cancellation, it does not hold: the f32 of the
-/// preconditioner does not tell it from rounding.
-const NOT_FELT: f64 = 1e-7;
-
 /// Components that no low-rank term touches are free one by one. Of the others, those combinations of their
 /// constants are free that no term feels: the null space of the matrix whose columns are F 1_c, each scaled to
 /// what it would be without cancellation.
@@ -283,7 +279,7 @@ fn null_vectors<T: Real, const D: usize>(
     });
     let eigen =
         gram.self_adjoint_eigen(faer::Side::Lower).expect("a small symmetric matrix has eigenvectors");
-    let free = (0..n).filter(|&k| eigen.S()[k] < NOT_FELT * n as f64);
+    let free = (0..n).filter(|&k| eigen.S()[k] < 1e-13 * n as f64);
     let combinations =
         free.map(|k| (0..n).map(|i| eigen.U()[(i, k)] / touched[i].2.sqrt()).collect()).collect();
     let counts: Vec<f64> = touched.iter().map(|t| sizes[t.0] as f64).collect();
