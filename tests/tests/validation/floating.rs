@@ -39,7 +39,8 @@ fn rigid<const D: usize>(shape: Shape<D>, density: f64, at: [f64; D]) -> Rigid<D
 /// The mean draught of a box that floats, as a part of its height, between two times; and how far it tilts at most.
 fn draught<const D: usize>(ratio: f64, half: [f64; D], cells: [usize; D], air: AirModel) -> (f64, f64) {
     let dx = 1.0 / cells[0] as f64;
-    let level = 0.4;
+    // Deep enough for what floats deep.
+    let level = if ratio > 0.8 { 0.6 } else { 0.4 };
     let mut centre: [f64; D] = std::array::from_fn(|a| 0.5 * cells[a] as f64 * dx);
     centre[1] = level + half[1] * (1.0 - 2.0 * ratio) + 0.37 * dx;
     let body = rigid(Shape::centred_box([0.0; D], half).unwrap(), 1000.0 * ratio, centre);
