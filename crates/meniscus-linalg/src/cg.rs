@@ -188,7 +188,7 @@ impl<const D: usize> Solver<D> {
             }
         }
         match rayon::scope(|_| self.iterate(b, x, params)) {
-            Err(SolveError::NotConverged { history, .. }) if has_diverged(&history) => {
+            Err(SolveError::NotConverged { history, .. }) if has_failed(&history) => {
                 rayon::scope(|_| self.iterate_by_diagonal(b, x, params))
             }
             solved => solved,
@@ -307,10 +307,10 @@ impl<const D: usize> Solver<D> {
 /// How many times more iterations a plain preconditioner is given.
 const PLAIN: usize = 50;
 
-/// Whether iterations went away from the solution, not only slowly towards it.
-fn has_diverged(history: &[f64]) -> bool {
+/// Whether iterations went away from the solution, or many of them hardly towards it.
+fn has_failed(history: &[f64]) -> bool {
     let (first, last) = (history[0], history[history.len() - 1]);
-    !last.is_finite() || last > first.max(1.0)
+    !last.is_finite() || last > first.max(1.0) || history.len() > 100 && last > 0.01 * first
 }
 
 /// x += alpha p, r -= alpha q, b = scale r; returns r · r.
