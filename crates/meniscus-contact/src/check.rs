@@ -12,8 +12,7 @@ pub fn domain<const D: usize>(domain: &Domain<D>) -> Result<(), ContactError> {
 
 pub fn body<const D: usize>(owner: Owner, body: &BodySpec<'_, D>) -> Result<Inertia, ContactError> {
     surface(owner, body.friction, body.restitution)?;
-    let is_bounded = body.shape.bounds().extent().iter().all(|length| length.is_finite());
-    if !is_bounded {
+    if !body.shape.bounds().is_finite() {
         return Err(ContactError::Unbounded { owner });
     }
     let (quantity, value) = ("its mass", body.mass);

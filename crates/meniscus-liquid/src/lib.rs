@@ -36,7 +36,7 @@ pub use collide::CollideInfo;
 pub use params::{AirModel, Params, Rigid, Slip, Smoke, Solid, Source, Surroundings, Transfer};
 pub use reseed::ReseedInfo;
 pub use rigid::{Twist, twist};
-pub use smoke::{Markers, markers_along};
+pub use smoke::Markers;
 pub use squeeze::{Squeeze, Squeezed};
 pub use state::{Body, State};
 pub use step::{StepError, StepInfo, Workspace, max_time_step, solid_travel, step};

@@ -3,7 +3,7 @@
 use meniscus_core::advect::advect_particles;
 use meniscus_core::grid::{FaceField, Field, unravel};
 use meniscus_core::interpolate::interpolate;
-use meniscus_core::particles::{Particles, SortWorkspace, jittered};
+use meniscus_core::particles::{Particles, SortWorkspace, jittered, markers_along};
 use meniscus_core::serde_array::bulk;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -18,11 +18,6 @@ pub struct Markers<const D: usize> {
     /// Positions, in cells.
     #[serde(with = "bulk")]
     pub position: Vec<[f32; D]>,
-}
-
-/// The markers along each axis of a cell full of smoke.
-pub const fn markers_along<const D: usize>() -> usize {
-    if D == 2 { 4 } else { 2 }
 }
 
 /// The markers of smoke that its shape lacks: one for each part of a cell that has none of its own, in the fluid and out of
@@ -74,10 +69,11 @@ pub fn carry<const D: usize>(
     boundary: &Boundary<D>,
     velocity: &FaceField<f32, D>,
     dt: f64,
+    sort: &mut SortWorkspace<D>,
     Markers { position }: &mut Markers<D>,
 ) {
     let mut particles = Particles::at(std::mem::take(position));
-    let ranges = particles.sort_by_block(velocity.blocks(), &mut SortWorkspace::default());
+    let ranges = particles.sort_by_block(velocity.blocks(), sort);
     particles.truncate(ranges.sorted());
     let before = particles.position.clone();
     advect_particles(&mut particles.position, &ranges, velocity, (dt / params.grid.dx) as f32);

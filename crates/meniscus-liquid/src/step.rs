@@ -136,11 +136,10 @@ fn capillary_time_step<const D: usize>(params: &Params<D>) -> f64 {
 /// How far the surface of a solid moves in its substep, in metres: at most this. Of an unbounded one, what is in the domain.
 pub fn solid_travel<const D: usize>(grid: &Grid<D>, solid: &Solid<D>) -> f64 {
     let bounds = solid.shape.bounds();
-    let is_bounded = bounds.lower.iter().chain(&bounds.upper).all(|c| c.is_finite());
     let corner = |k: usize, [lower, upper]: [[f64; D]; 2]| -> [f64; D] {
         std::array::from_fn(|a| if k >> a & 1 == 1 { upper[a] } else { lower[a] })
     };
-    let travel = |k: usize| match is_bounded {
+    let travel = |k: usize| match bounds.is_finite() {
         true => {
             let corner = corner(k, [bounds.lower, bounds.upper]);
             norm(sub(solid.to.apply(corner), solid.from.apply(corner)))
@@ -220,7 +219,9 @@ pub fn step<const D: usize>(
     clock.stage("measure");
     if !surroundings.smoke.is_empty() {
         let State { smoke, velocity, .. } = state;
-        smoke.iter_mut().for_each(|markers| carry(params, surroundings, &boundary, velocity, dt, markers));
+        for markers in smoke {
+            carry(params, surroundings, &boundary, velocity, dt, &mut workspace.sort, markers);
+        }
         state.emit_smoke(params, surroundings);
         clock.stage("smoke");
     }

@@ -1,5 +1,7 @@
 //! How dense smoke is, from its markers.
 
+use meniscus_core::particles::markers_along;
+
 use crate::colour::from_srgb;
 use crate::vec3::Vec3;
 
@@ -22,8 +24,7 @@ pub(crate) struct Density<const D: usize> {
 
 impl<const D: usize> Density<D> {
     pub fn new(cells: [usize; D], markers: &[[f32; D]]) -> Self {
-        // As many as a full cell has markers.
-        let along = if D == 2 { 4 } else { 2 };
+        let along = markers_along::<D>();
         let nodes = cells.map(|n| n * along);
         let mut density = Self { nodes, along, values: vec![0.0; nodes.iter().product()] };
         for &x in markers {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use meniscus_contact::{BodySpec, ContactError, Contacts, Domain, Moving, SolidSpec};
 use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
+use meniscus_core::vector::norm;
 use meniscus_liquid::{Contact, Rigid, RigidState, Twist, twist};
 use meniscus_scene::{BodySetup, Setup};
 
@@ -26,15 +27,12 @@ pub(crate) fn rigid_bodies<const D: usize>(setup: &Setup<D>) -> Vec<Rigid<D>> {
 
 /// The shape of something that moves, and so is asked for distances all the time: a mesh is sampled.
 pub(crate) fn for_the_grid<const D: usize>(shape: &Shape<D>, dx: f64) -> Shape<D> {
-    let Bounds { lower, upper } = shape.bounds();
-    let is_bounded = lower.iter().chain(&upper).all(|x| x.is_finite());
-    if shape.has_mesh() && is_bounded { shape.sampled(0.5 * dx) } else { shape.clone() }
+    if shape.has_mesh() && shape.bounds().is_finite() { shape.sampled(0.5 * dx) } else { shape.clone() }
 }
 
 /// How far the surface of a body moves in `dt`, at most, in metres.
 pub(crate) fn body_travel<const D: usize>(body: &Rigid<D>, state: &RigidState<D>, dt: f64) -> f64 {
-    let length = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
-    (length(&state.centre_velocity()) + length(&state.angular_velocity()) * body.shape.radius()) * dt
+    (norm(state.centre_velocity()) + norm(state.angular_velocity()) * body.shape.radius()) * dt
 }
 
 pub(crate) fn body_stats<const D: usize>(setup: &BodySetup<D>, state: &RigidState<D>) -> BodyStats {
@@ -69,7 +67,7 @@ pub(crate) fn contacts<const D: usize>(setup: &Setup<D>) -> Result<Option<Arc<Co
         },
         closed: setup.open.map(|sides| sides.map(|open| !open)),
         dx: setup.grid.dx,
-        gravity: setup.gravity.iter().map(|g| g * g).sum::<f64>().sqrt(),
+        gravity: norm(setup.gravity),
     };
     let (bodies, solids): (Vec<_>, Vec<_>) = (bodies.collect(), solids.collect());
     Contacts::new(&bodies, &solids, &domain).map(|contacts| Some(Arc::new(contacts)))

@@ -10,7 +10,7 @@ mod seed;
 mod sort;
 
 pub use cover::blocks_near;
-pub use seed::{jittered, seed};
+pub use seed::{jittered, markers_along, seed};
 pub(crate) use sort::split_by_block;
 pub use sort::{BlockRanges, Order, SortWorkspace};
 

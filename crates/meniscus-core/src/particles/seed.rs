@@ -27,6 +27,11 @@ pub fn seed<const D: usize>(
     (0..blocks.len()).into_par_iter().map(seed_block).collect::<Vec<_>>().concat()
 }
 
+/// The markers along each axis of a cell that is full of smoke.
+pub const fn markers_along<const D: usize>() -> usize {
+    if D == 2 { 4 } else { 2 }
+}
+
 /// A random point of half-cell `k` (bit `a` set: the upper half along axis `a`) of a cell. It is a multiple of 2^-12, hence exact in f32 for up to
 /// 4096 cells, and never on the boundary of a half-cell.
 pub fn jittered<const D: usize>(cell: [usize; D], k: usize, salt: u64) -> [f32; D] {

@@ -38,6 +38,11 @@ impl<const D: usize> Bounds<D> {
         (0..D).any(|a| self.lower[a] > self.upper[a])
     }
 
+    /// Whether no side is infinite; an empty box has infinite ones.
+    pub fn is_finite(&self) -> bool {
+        self.lower.iter().chain(&self.upper).all(|x| x.is_finite())
+    }
+
     /// Whether the box, its surface included, holds the point.
     pub fn contains(&self, point: [f64; D]) -> bool {
         (0..D).all(|a| (self.lower[a]..=self.upper[a]).contains(&point[a]))

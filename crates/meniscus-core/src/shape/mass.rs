@@ -59,7 +59,7 @@ impl<const D: usize> Shape<D> {
     pub fn mass_properties(&self) -> Option<MassProperties<D>> {
         let bounds = self.bounds();
         let half = 0.5 * bounds.extent().into_iter().fold(0.0, f64::max);
-        if bounds.is_empty() || !half.is_finite() {
+        if !bounds.is_finite() {
             return None;
         }
         let centre = bounds.centre();

@@ -233,9 +233,7 @@ impl<const D: usize> Shape<D> {
     /// # Panics
     /// If the shape has no bounds.
     pub fn sampled(&self, spacing: f64) -> Self {
-        let bounds = self.bounds();
-        let is_finite = bounds.lower.iter().chain(&bounds.upper).all(|x| x.is_finite());
-        assert!(is_finite && spacing > 0.0, "only what is bounded can be sampled");
+        assert!(self.bounds().is_finite() && spacing > 0.0, "only what is bounded can be sampled");
         Self(Kind::Sampled(Arc::new(SampledShape::new(self, spacing))))
     }
 

@@ -2,7 +2,6 @@
 
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 
-use super::warnings::is_bounded;
 use super::{Builder, name_or_empty};
 use crate::content;
 use crate::document::Node;
@@ -37,14 +36,14 @@ impl<const D: usize> Builder<'_, D> {
             angular_velocity: angular_velocity?,
             friction: body.friction,
             restitution: body.restitution,
-            separation: body.separation.unwrap_or_default(),
+            separation: body.separation.unwrap_or(self.separation),
             glass: body.glass,
         })
     }
 
     fn bounded_shape(&mut self, node: &Node, shape: &content::Shape) -> Option<Shape<D>> {
         let shape = self.shape_in_domain(node, shape)?;
-        if is_bounded(&shape.bounds()) {
+        if shape.bounds().is_finite() {
             return Some(shape);
         }
         let help = "a body must end somewhere: intersect the shape with a box, or make it a [[solid]]";

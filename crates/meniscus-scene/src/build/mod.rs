@@ -21,7 +21,7 @@ use meniscus_core::shape::{Bounds, Shape};
 use crate::content::{self, Content};
 use crate::document::Node;
 use crate::problem::Problems;
-use crate::setup::{BodySetup, LiquidSetup, Setup, SinkSetup, SolidSetup, SourceSetup};
+use crate::setup::{LiquidSetup, Setup, SinkSetup, SolidSetup, SourceSetup};
 
 /// A setup in the dimension of its scene.
 #[derive(Clone, Debug)]
@@ -58,6 +58,8 @@ struct Builder<'a, const D: usize> {
     problems: &'a mut Problems,
     /// Whether the structure had errors, so that what is missing may have been there.
     pruned: bool,
+    /// Whether liquid comes off what does not say otherwise.
+    separation: bool,
     /// Evaluations left for the searches of this scene, so that no scene takes long to check.
     budget: usize,
 }
@@ -65,7 +67,8 @@ struct Builder<'a, const D: usize> {
 impl<'a, const D: usize> Builder<'a, D> {
     fn new(grid: Grid<D>, folder: &'a Path, problems: &'a mut Problems) -> Self {
         let (domain, pruned) = (domain::bounds(&grid), problems.has_errors());
-        Self { grid, domain, meshes: shape::Meshes::new(folder), problems, pruned, budget: 1_000_000 }
+        let meshes = shape::Meshes::new(folder);
+        Self { grid, domain, meshes, problems, pruned, separation: false, budget: 1_000_000 }
     }
 
     fn build(mut self, content: &Content, root: &Node) -> Option<Setup<D>> {
@@ -78,15 +81,9 @@ impl<'a, const D: usize> Builder<'a, D> {
         let liquids = self.each(root.get("liquid"), &content.liquid, Self::liquid);
         let sources = self.each(root.get("source"), &content.source, Self::source);
         let sinks = self.each(root.get("sink"), &content.sink, Self::sink);
-        let separation = content.domain.separation;
-        let solids = self.each(root.get("solid"), &content.solid, |this, node, solid| {
-            let separation = solid.separation.unwrap_or(separation);
-            Some(SolidSetup { separation, ..this.solid(node, solid)? })
-        });
-        let bodies = self.each(root.get("body"), &content.body, |this, node, body| {
-            let separation = body.separation.unwrap_or(separation);
-            Some(BodySetup { separation, ..this.body(node, body)? })
-        });
+        self.separation = content.domain.separation;
+        let solids = self.each(root.get("solid"), &content.solid, Self::solid);
+        let bodies = self.each(root.get("body"), &content.body, Self::body);
         let probes = self.each(root.get("probe"), &content.probe, Self::probe);
         self.unique_names(content, root);
         let particles = self.particles(content, root);
@@ -106,7 +103,7 @@ impl<'a, const D: usize> Builder<'a, D> {
             walls: content.domain.walls,
             fluid: fluid?,
             smoke: smoke?,
-            separation,
+            separation: self.separation,
             liquids: liquids?,
             sources: sources?,
             sinks: sinks?,
@@ -169,17 +166,18 @@ impl<'a, const D: usize> Builder<'a, D> {
 
     fn solid(&mut self, node: &Node, solid: &content::Solid) -> Option<SolidSetup<D>> {
         let (name, glass) = (name_or_empty(&solid.name), solid.glass);
+        let separation = solid.separation.unwrap_or(self.separation);
         match &solid.motion {
             None => {
                 let shape = self.shape_in_domain(node, &solid.shape)?;
-                Some(SolidSetup { name, shape, motion: None, glass, separation: false })
+                Some(SolidSetup { name, shape, motion: None, glass, separation })
             }
             Some(motion) => {
                 // It may enter the domain later.
                 let shape = self.shape(node.at("shape"), &solid.shape);
                 let pivot = shape.as_ref().map_or([0.0; D], centre_or_origin);
                 let motion = self.motion(node.at("motion"), motion, pivot);
-                Some(SolidSetup { name, shape: shape?, motion: Some(motion?), glass, separation: false })
+                Some(SolidSetup { name, shape: shape?, motion: Some(motion?), glass, separation })
             }
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn below<const D: usize>(
     if bounds.is_empty() {
         return Meeting::Nowhere;
     }
-    if bounds.lower.iter().chain(&bounds.upper).any(|x| !x.is_finite()) {
+    if !bounds.is_finite() {
         return Meeting::Unknown;
     }
     let mut certain = true;

@@ -1,6 +1,6 @@
 //! What works but is probably not meant.
 
-use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
+use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 
 use super::Builder;
 use super::material::said;
@@ -210,8 +210,7 @@ impl<const D: usize> Builder<'_, D> {
         for (index, liquid) in setup.liquids.iter().enumerate() {
             let bounds = liquid.shape.bounds();
             let value = |p| liquid.shape.signed_distance(p).max(-domain.signed_distance(p));
-            if is_bounded(&bounds) && below(bounds, slack, dx, &mut self.budget, value) == Meeting::Somewhere
-            {
+            if bounds.is_finite() && below(bounds, slack, dx, &mut self.budget, value) == Meeting::Somewhere {
                 let help = "make the shape end at the domain; what lies outside is cut off";
                 let place = &list.entry(index).at("shape").place;
                 self.problems.warning(place, "a part of the liquid lies outside the domain", "cut off", help);
@@ -236,7 +235,7 @@ impl<const D: usize> Builder<'_, D> {
     fn liquids_in_solids(&mut self, setup: &Setup<D>, list: &Node) {
         for (index, liquid) in setup.liquids.iter().enumerate() {
             // What has no bounds is meant to be cut, as a water level is by its basin.
-            if !is_bounded(&liquid.shape.bounds()) {
+            if !liquid.shape.bounds().is_finite() {
                 continue;
             }
             for solid in &setup.solids {
@@ -316,10 +315,6 @@ impl<const D: usize> Builder<'_, D> {
             );
         }
     }
-}
-
-pub(super) fn is_bounded<const D: usize>(bounds: &Bounds<D>) -> bool {
-    bounds.lower.iter().chain(&bounds.upper).all(|x| x.is_finite())
 }
 
 /// A solid where its motion begins.
