@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use crate::conjugate::solve_by_diagonal;
 use crate::multigrid::{Multigrid, NullSpace, Vectors};
 use crate::operator::{Operator, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
@@ -187,28 +186,7 @@ impl<const D: usize> Solver<D> {
                 return Err(SolveError::Length { expected, found });
             }
         }
-        match rayon::scope(|_| self.iterate(b, x, params)) {
-            Err(SolveError::NotConverged { history, .. }) if has_failed(&history) => {
-                rayon::scope(|_| self.iterate_by_diagonal(b, x, params))
-            }
-            solved => solved,
-        }
-    }
-
-    /// The same with the diagonal as the preconditioner, from zero. In f32 a cycle may stop being definite where low-rank
-    /// terms couple unknowns that next to nothing else holds; then many plain iterations do what few good ones cannot.
-    fn iterate_by_diagonal(
-        &mut self,
-        b: &[f64],
-        x: &mut [f64],
-        params: &SolveParams,
-    ) -> Result<SolveInfo, SolveError> {
-        let chunk = TASK_BLOCKS * block_len::<D>();
-        let (b, sealed) = self.compatible(b, dot(b, b, chunk).sqrt());
-        let params = SolveParams { max_iterations: PLAIN * params.max_iterations, ..*params };
-        let info = solve_by_diagonal(&self.operator, &b, x, &params)?;
-        self.multigrid.null_space().project_out(x);
-        Ok(SolveInfo { sealed, ..info })
+        rayon::scope(|_| self.iterate(b, x, params))
     }
 
     fn iterate(&mut self, b: &[f64], x: &mut [f64], params: &SolveParams) -> Result<SolveInfo, SolveError> {
@@ -302,15 +280,6 @@ impl<const D: usize> Solver<D> {
         }
         (b, sealed)
     }
-}
-
-/// How many times more iterations a plain preconditioner is given.
-const PLAIN: usize = 50;
-
-/// Whether iterations went away from the solution, or many of them hardly towards it.
-fn has_failed(history: &[f64]) -> bool {
-    let (first, last) = (history[0], history[history.len() - 1]);
-    !last.is_finite() || last > first.max(1.0) || history.len() > 100 && last > 0.01 * first
 }
 
 /// x += alpha p, r -= alpha q, b = scale r; returns r · r.

@@ -394,3 +394,16 @@ fn the_same_bits_for_any_number_of_threads() {
         assert!(solve_with(threads) == one, "{threads} threads differ");
     }
 }
+
+#[test]
+fn terms_of_no_strength_leave_the_null_space_alone() {
+    let mut problem = bodies::<2>(32, 2, 1.0, false);
+    problem.terms.iter_mut().for_each(|term| term.inverse_mass.fill(0.0));
+    let operator = problem.operator();
+    check_solution(&operator, 6);
+    let (mut b, x) = (vec![0.0; operator.len()], random_unknowns(&operator, 3));
+    operator.apply(&x, &mut b);
+    let (_, info) = solve(operator, &b);
+    assert_eq!(info.sealed.len(), 1);
+    assert!(info.iterations <= 10, "{} iterations", info.iterations);
+}

@@ -81,6 +81,11 @@ pub fn dot(a: &Twist, b: &Twist) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// `sum += b`.
+pub fn add(sum: &mut Twist, b: &Twist) {
+    sum.iter_mut().zip(b).for_each(|(sum, b)| *sum += b);
+}
+
 /// The product of a matrix and a vector.
 pub fn product(matrix: &Matrix, vector: &Twist) -> Twist {
     std::array::from_fn(|row| dot(&matrix[row], vector))

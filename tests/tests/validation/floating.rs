@@ -112,3 +112,20 @@ fn a_plug_rests_on_the_liquid_in_a_tube() {
         assert!((found / expected - 1.0).abs() < 0.02, "{air:?}: {found} Pa instead of {expected}");
     }
 }
+
+/// Water pushes a light body off the floor that it lies on, though no cell is left between the two: in a tank with a surface, and in a box
+/// that is full, where it makes room for itself.
+#[test]
+fn a_light_body_leaves_the_floor() {
+    let (dx, half) = (1.0 / 32.0, [0.15, 0.1]);
+    for (level, air) in [(0.8, AirModel::Void), (0.8, AirModel::Bubbles), (1.0, AirModel::None)] {
+        let body = rigid(Shape::centred_box([0.0; 2], half).unwrap(), 500.0, [0.5, half[1]]);
+        let mut tank = Tank::new([32, 32], dx, level, vec![body], air);
+        while tank.state.time < 1.0 {
+            tank.advance(0.01);
+        }
+        let pose = tank.state.bodies[0].pose;
+        let risen = pose.translation[1] - half[1];
+        assert!(risen > 0.2, "{air:?}: {risen} m in a second");
+    }
+}

@@ -259,7 +259,8 @@ fn null_vectors<T: Real, const D: usize>(
     let mut pushes: BTreeMap<usize, (Vec<f64>, f64)> = BTreeMap::new();
     for row in low_rank.rows_in(0..finest.len()) {
         let label = labels.labels[low_rank.row_unknown(row)];
-        if label != NONE {
+        // A term of no strength touches nothing.
+        if label != NONE && low_rank.row_diagonal(row) != T::ZERO {
             let (push, scale) =
                 pushes.entry(label as usize).or_insert_with(|| (vec![0.0; low_rank.dofs()], 0.0));
             low_rank.push(row, 1.0, push);

@@ -111,7 +111,37 @@ impl<const D: usize> Boundary<D> {
             }
             self.bodies.push(BodyView { unit_mass, faces });
         }
+        self.close_films(&mut by_bodies);
         self.by_bodies = Some(by_bodies);
+    }
+
+    /// Closes what bodies leave of cells at a wall that are too narrow for liquid to move in: between a body and the wall that it lies on
+    /// there is a film. A flow through it would have to be many times faster than the body, and none could be carried on to
+    /// the next substep.
+    fn close_films(&mut self, by_bodies: &mut FaceField<f32, D>) {
+        let blocks = self.blocks.clone();
+        let open = &self.open;
+        let is_film = |cell: Slot| {
+            let faces = || (0..D).flat_map(|axis| [(axis, Some(cell)), (axis, blocks.step(cell, axis, 1))]);
+            let is_narrow =
+                |(axis, face): (usize, Option<Slot>)| face.is_some_and(|face| open.axes[axis][face] < NARROW);
+            let by_wall = |(axis, face): (usize, Option<Slot>)| {
+                face.is_some_and(|face| open.axes[axis][face] + by_bodies.axes[axis][face] < 1.0 - CLOSED)
+            };
+            faces().all(is_narrow) && faces().any(by_wall)
+        };
+        let sides = |face: &ClosedFace| [blocks.step(face.upper, face.axis, 0), Some(face.upper)];
+        let is_film = |face: &ClosedFace| sides(face).into_iter().flatten().any(is_film);
+        let films: Vec<Vec<bool>> =
+            self.bodies.iter().map(|body| body.faces.iter().map(is_film).collect()).collect();
+        for (body, is_film) in self.bodies.iter_mut().zip(films) {
+            for (face, _) in body.faces.iter_mut().zip(is_film).filter(|(_, is_film)| *is_film) {
+                let at = face.upper.flat::<D>();
+                let rest = std::mem::take(&mut self.open.axes[face.axis].values_mut()[at]);
+                by_bodies.axes[face.axis].values_mut()[at] += rest;
+                face.part += f64::from(rest);
+            }
+        }
     }
 
     /// The velocity along its axis that the walls at a face have, in m/s, as a part of what closes the face: free bodies

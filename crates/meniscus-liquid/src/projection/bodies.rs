@@ -1,13 +1,16 @@
 //! Rigid bodies among the velocity carriers.
 
+use std::collections::BTreeMap;
+
 use meniscus_core::grid::{Grid, Slot};
 use meniscus_core::vector::sub;
 use meniscus_linalg::LowRankTerm;
 use rayon::prelude::*;
 
 use super::faces::Faces;
+use super::films::Films;
 use super::{KineticEnergy, Stored};
-use crate::rigid::{Matrix, SIZE, Twist, dot, inverse, motion_count, motions, product};
+use crate::rigid::{Matrix, SIZE, Twist, add, dot, inverse, motion_count, motions, product};
 
 /// A rigid body that pressure moves.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,7 +103,8 @@ impl<'a, const D: usize> Couplings<'a, D> {
             unknowns: columns.iter().map(|&(unknown, _)| unknown).collect(),
             columns: columns.iter().flat_map(|(_, column)| column[..count].to_vec()).collect(),
         };
-        self.of_bodies.iter().map(term).collect()
+        // The motion of one that is held is in the right-hand side.
+        self.of_bodies.iter().filter(|coupling| !coupling.body.held).map(term).collect()
     }
 
     /// The tentative velocities.
@@ -148,15 +152,23 @@ fn columns_of<T: Stored, const D: usize>(
 ) -> Vec<(usize, Twist)> {
     let blocks = faces.blocks();
     let mut entries: Vec<(usize, Twist)> = Vec::new();
+    let mut under = BTreeMap::new();
     for &ClosedFace { axis, upper, part } in &body.faces {
         let motions = motions_at(grid, body.centre, axis, blocks.cell(upper).map(|c| c as i64));
         let lower = blocks.step(upper, axis, 0);
         for (cell, outwards) in [(lower, part), (Some(upper), -part)] {
-            if let Some(unknown) = cell.and_then(|cell| faces.unknown(cell)) {
-                entries.push((unknown, motions.map(|m| outwards * m)));
+            let Some(cell) = cell else { continue };
+            let flux = motions.map(|m| outwards * m);
+            match faces.unknown(cell) {
+                Some(unknown) => entries.push((unknown, flux)),
+                None if faces.is_blocked(cell) => {
+                    add(under.entry(cell.flat::<D>()).or_insert([0.0; SIZE]), &flux);
+                }
+                None => {}
             }
         }
     }
+    entries.extend(Films::new(faces, &body.faces, under).taken_of_rim());
     entries.sort_by_key(|&(unknown, _)| unknown);
     let sum = |run: &[(usize, Twist)]| {
         let total = |motion: usize| run.iter().map(|(_, column)| column[motion]).sum();

@@ -99,6 +99,17 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.bubble_at(cell).map(|bubble| self.blocks().slots() + bubble)
     }
 
+    /// Whether all faces of a cell of the domain are closed.
+    pub(super) fn is_blocked(&self, cell: Slot) -> bool {
+        let is_closed = |axis: usize, face: Option<Slot>| {
+            face.is_none_or(|face| self.liquid.open.axes[axis][face].into() == 0.0)
+        };
+        let inside = self.blocks().cell(cell).iter().zip(self.blocks().cells()).all(|(&c, n)| c < n);
+        inside
+            && (0..D)
+                .all(|axis| is_closed(axis, Some(cell)) && is_closed(axis, self.blocks().step(cell, axis, 1)))
+    }
+
     pub(super) fn blocks(&self) -> &Arc<Blocks<D>> {
         self.liquid.level_set.blocks()
     }

@@ -38,6 +38,11 @@
 //! so that `rho dx^D J^T M^-1 J` joins the operator, as a low-rank term that is never multiplied out, and `- J^T V*` the
 //! right-hand side. Nodes are cells and bubbles alike.
 //!
+//! Where a body lies on a wall, no cell is left between the two, and nothing would push it off again: a wooden block on the floor would stay
+//! there whatever water is poured on it. In truth there is a film between them, with the pressure of what is around it: what the body's
+//! motion takes of the cells under it is taken of the nearest nodes around (`films.rs`). The fluxes of a motion then also sum to zero in a
+//! sealed box, so that a body can leave its wall.
+//!
 //! # Surface tension
 //! At the surface the pressure of the liquid exceeds that of the air by `sigma kappa`: it jumps by that much between
 //! the surface's two sides, which the ghost-fluid method puts where the surface crosses the face. With
@@ -90,6 +95,7 @@
 mod bodies;
 mod error;
 mod faces;
+mod films;
 mod separation;
 
 use meniscus_core::grid::{FaceField, Field, Grid, Slot, block_len};
