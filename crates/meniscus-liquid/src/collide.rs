@@ -1,6 +1,6 @@
 //! Keeping particles out of solids and inside the domain.
 
-use meniscus_core::grid::BLOCK_EDGE;
+use meniscus_core::grid::{BLOCK_EDGE, Blocks};
 use meniscus_core::particles::Particles;
 use rayon::prelude::*;
 
@@ -68,26 +68,24 @@ pub fn meet_solids<const D: usize>(
     particles: &mut Particles<D>,
 ) -> CollideInfo {
     let (dx, blocks) = (params.grid.dx, boundary.blocks());
-    let solids = &surroundings.solids;
-    let travels = solids.iter().map(|solid| solid_travel(&params.grid, solid));
-    let most_travel = travels.fold(0.0, f64::max) / dx;
-    // The distance between nodes is off by at most half of the diagonal between them.
-    let slack = 0.5 * (D as f32).sqrt();
+    let nearby = Nearby::of_blocks(params, &surroundings.solids, blocks);
+    let anything = Nearby::all(params, &surroundings.solids);
     let fate = |((x, v), before): ((&mut [f32; D], &mut [f32; D]), &[f32; D])| {
-        let free = match blocks.find(x.map(|c| c as usize / BLOCK_EDGE)) {
-            // Of solids out of sight a block knows nothing.
-            Some(block) if boundary.is_cut(block) => (boundary.distance(block, *x) - slack).min(SIGHT as f32),
-            Some(block) => boundary.distance(block, *x),
-            None => 0.0,
-        };
-        let way = (0..D).map(|a| (x[a] - before[a]).powi(2)).sum::<f32>().sqrt() + most_travel as f32;
-        // What it met lies no farther from its end than the way is long.
-        if way + CLEARANCE < free {
+        let way = (0..D).map(|a| (x[a] - before[a]).powi(2)).sum::<f32>().sqrt();
+        let block = blocks.find(x.map(|c| c as usize / BLOCK_EDGE));
+        let nearby = block.filter(|_| way <= usual_way(params)).map_or(&anything, |block| &nearby[block]);
+        if nearby.solids.is_empty() {
+            return CollideInfo::default();
+        }
+        // What it met lies no farther from its end than the way of the two is long.
+        let reach = way + nearby.travel + CLEARANCE;
+        if block.is_some_and(|block| reach < nearby.free(boundary, block, *x)) {
             return CollideInfo::default();
         }
         let end = params.to_metres(*x);
-        let reach = f64::from(way + CLEARANCE) * dx;
-        let near: Vec<&Solid<D>> = solids.iter().filter(|solid| solid.distance(end) < reach).collect();
+        let reach = f64::from(reach) * dx;
+        let solids = nearby.solids.iter().copied();
+        let near: Vec<&Solid<D>> = solids.filter(|solid| solid.distance(end) < reach).collect();
         for _ in 0..3 {
             let mut has_met = false;
             for solid in &near {
@@ -114,6 +112,74 @@ pub fn meet_solids<const D: usize>(
     let particles = particles.position.par_iter_mut().zip(&mut particles.velocity).zip(before);
     let finite = particles.filter(|((x, _), _)| x[0].is_finite());
     finite.map(fate).reduce(CollideInfo::default, CollideInfo::plus)
+}
+
+/// The solids that particles of a block may have met.
+struct Nearby<'a, const D: usize> {
+    solids: Vec<&'a Solid<D>>,
+    /// How far any of them moves, in cells.
+    travel: f32,
+    /// The centre of the block, and how far they are from it, in cells.
+    centre: [f32; D],
+    clear: f32,
+    /// Whether the block sees all of them.
+    seen: bool,
+}
+
+/// The way of a particle that is worth to be prepared for, in cells.
+fn usual_way<const D: usize>(params: &Params<D>) -> f32 {
+    (params.cfl * (D as f64).sqrt()) as f32
+}
+
+impl<'a, const D: usize> Nearby<'a, D> {
+    fn all(params: &Params<D>, solids: &'a [Solid<D>]) -> Self {
+        let travels = solids.iter().map(|solid| solid_travel(&params.grid, solid));
+        let travel = travels.fold(0.0, f64::max) / params.grid.dx;
+        let solids = solids.iter().collect();
+        Self { solids, travel: travel as f32, centre: [0.0; D], clear: f32::NEG_INFINITY, seen: false }
+    }
+
+    /// By block: those that a particle whose way is a usual one may have met.
+    fn of_blocks(params: &Params<D>, solids: &'a [Solid<D>], blocks: &Blocks<D>) -> Vec<Self> {
+        let dx = params.grid.dx;
+        let travels: Vec<f64> = solids.iter().map(|solid| solid_travel(&params.grid, solid) / dx).collect();
+        let of_block = |block: usize| {
+            let coord = blocks.coord(block);
+            let (centre, half_diagonal) = params.block_ball(coord);
+            let mut nearby = Self {
+                solids: Vec::new(),
+                travel: 0.0,
+                centre: coord.map(|c| (c * BLOCK_EDGE) as f32 + 0.5 * BLOCK_EDGE as f32),
+                clear: f32::INFINITY,
+                seen: true,
+            };
+            for (solid, &travel) in solids.iter().zip(&travels) {
+                let reach = travel + f64::from(usual_way(params) + CLEARANCE);
+                let distance = solid.distance(centre);
+                if distance < half_diagonal + reach * dx {
+                    nearby.solids.push(solid);
+                    nearby.travel = nearby.travel.max(travel as f32);
+                    nearby.clear = nearby.clear.min((distance / dx) as f32);
+                    nearby.seen &= distance <= half_diagonal + dx * SIGHT;
+                }
+            }
+            nearby
+        };
+        (0..blocks.len()).into_par_iter().map(of_block).collect()
+    }
+
+    /// How far a point of the block is from these solids, in cells: at least this.
+    fn free(&self, boundary: &Boundary<D>, block: usize, x: [f32; D]) -> f32 {
+        let from_centre = (0..D).map(|a| (x[a] - self.centre[a]).powi(2)).sum::<f32>().sqrt();
+        let seen = match boundary.is_cut(block) {
+            // The distance between nodes is off by at most half of the diagonal between them.
+            true => boundary.distance(block, x) - 0.5 * (D as f32).sqrt(),
+            false => boundary.distance(block, x),
+        };
+        // Of solids out of sight a block knows nothing.
+        let seen = if self.seen { seen } else { seen.min(SIGHT as f32) };
+        seen.max(self.clear - from_centre)
+    }
 }
 
 /// Stops a particle at a solid, or pushes it out; whether it met the solid.

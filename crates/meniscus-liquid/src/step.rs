@@ -228,13 +228,15 @@ pub fn step<const D: usize>(
 
     let (projected, viscosity) = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
     squeezes.extend(find_squeezes(state, params, surroundings, &boundary, dt, &projected.solve));
+    let solid_cells = workspace.boundary.solid_cells(params, &surroundings.solids, &boundary);
+    clock.stage("measure");
     workspace.ranges = Some(ranges);
     workspace.walls = Some(boundary);
     state.time += dt;
     state.substep += 1;
     Ok(StepInfo {
         liquid_cells: projected.unknowns - projected.bubble_pressure.len(),
-        solid_cells: workspace.boundary.solid_cells(params, &surroundings.solids),
+        solid_cells,
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,
         solve: projected.solve,

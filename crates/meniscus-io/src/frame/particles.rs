@@ -63,7 +63,7 @@ impl<const D: usize> PackedParticles<D> {
     /// Points without velocities, in the order of their blocks.
     pub(super) fn of_markers(markers: &[[f32; D]]) -> Self {
         let mut position = markers.to_vec();
-        position.sort_by_cached_key(block_of);
+        position.par_sort_by_cached_key(block_of);
         let velocity = vec![[0.0; D]; position.len()];
         Self::new(&FrameParticles { position, velocity })
     }
@@ -101,12 +101,18 @@ impl<const D: usize> PackedParticles<D> {
 }
 
 fn block_of<const D: usize>(x: &[f32; D]) -> [i32; D] {
-    x.map(|x| (x / EDGE).floor() as i32)
+    x.map(|x| floor(x / EDGE))
+}
+
+/// The largest whole number that is not larger. Without a call: the instruction for it is not on every machine.
+fn floor(x: f32) -> i32 {
+    let towards_zero = x as i32;
+    towards_zero - i32::from(towards_zero as f32 > x)
 }
 
 /// The step within the block that holds a coordinate. 2^13 steps a cell: a particle stays in its cell.
 fn place_in_block(x: f32) -> i16 {
-    let fraction = x / EDGE - (x / EDGE).floor();
+    let fraction = x / EDGE - floor(x / EDGE) as f32;
     (fraction * STEPS) as u16 as i16
 }
 

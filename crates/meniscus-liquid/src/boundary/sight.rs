@@ -9,6 +9,7 @@ use meniscus_core::grid::{BLOCK_EDGE, Blocks, Mask, block_len, cell_in_block, un
 use meniscus_core::shape::RigidTransform;
 use rayon::prelude::*;
 
+use super::Boundary;
 use super::thin_walls::find_parted;
 use crate::measure::{Holding, holdings_of_parts};
 use crate::params::{Params, Solid};
@@ -193,8 +194,8 @@ impl<const D: usize> BoundaryCache<D> {
         &self.open_cells
     }
 
-    /// The number of cells of the domain that lie wholly inside solids.
-    pub fn solid_cells(&mut self, params: &Params<D>, solids: &[Solid<D>]) -> usize {
+    /// The number of cells of the domain that lie wholly inside solids, which the blocks of `boundary` have seen.
+    pub fn solid_cells(&mut self, params: &Params<D>, solids: &[Solid<D>], boundary: &Boundary<D>) -> usize {
         let [fixed, moving] = self.refresh(solids);
         if solids.is_empty() {
             return 0;
@@ -210,12 +211,16 @@ impl<const D: usize> BoundaryCache<D> {
         }
         let of_block = |index: usize| {
             let coord = unravel(index, dims);
-            let solid = match see(params, &moving, coord) {
-                Sight::Open => self.solid_cells[index],
-                of_moving => {
-                    let sight = nearest::<D>(self.sight_of(params, &fixed, coord), of_moving);
-                    solid_cells_of(params, &sight, coord)
-                }
+            let solid = match boundary.blocks().find(coord) {
+                Some(block) if boundary.is_resting(block) => self.solid_cells[index],
+                Some(block) => solid_cells_of(params, &boundary.sight[block], coord),
+                None => match see(params, &moving, coord) {
+                    Sight::Open => self.solid_cells[index],
+                    of_moving => {
+                        let sight = nearest::<D>(self.sight_of(params, &fixed, coord), of_moving);
+                        solid_cells_of(params, &sight, coord)
+                    }
+                },
             };
             solid as usize
         };

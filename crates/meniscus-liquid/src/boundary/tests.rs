@@ -105,12 +105,23 @@ fn solid_cells_are_counted() {
     let params = params::<2>(40);
     let solids = vec![Solid::fixed(Shape::box_between([0.1, 0.1], [0.35, 0.6]).unwrap())];
     let mut cache = BoundaryCache::default();
-    assert_eq!(cache.solid_cells(&params, &solids), 10 * 20);
+    let mut count = |solids: &[Solid<2>], is_active: &dyn Fn([usize; 2]) -> bool| {
+        let blocks = Arc::new(Blocks::new([40; 2], is_active));
+        let surroundings = Surroundings { solids: solids.to_vec(), ..Surroundings::default() };
+        let boundary = Boundary::new(&params, &surroundings, &blocks, &mut cache);
+        cache.solid_cells(&params, solids, &boundary)
+    };
     // Another one comes to lie half over the first.
     let to = RigidTransform { translation: [0.1, 0.0], ..RigidTransform::IDENTITY };
     let shape = Shape::box_between([0.125, 0.1], [0.375, 0.6]).unwrap();
     let moving = Solid { shape, from: RigidTransform::IDENTITY, to, free: None, separates: false };
-    assert_eq!(cache.solid_cells(&params, &[solids[0].clone(), moving]), 15 * 20);
-    assert_eq!(cache.solid_cells(&params, &solids), 10 * 20);
-    assert_eq!(cache.solid_cells(&params, &[]), 0);
+    let both = [solids[0].clone(), moving];
+    for is_active in
+        [&|_| true, &|_| false, &|block: [usize; 2]| block[1] != 2] as [&dyn Fn([usize; 2]) -> bool; 3]
+    {
+        assert_eq!(count(&solids, is_active), 10 * 20);
+        assert_eq!(count(&both, is_active), 15 * 20);
+        assert_eq!(count(&solids, is_active), 10 * 20);
+        assert_eq!(count(&[], is_active), 0);
+    }
 }
