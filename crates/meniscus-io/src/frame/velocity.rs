@@ -106,8 +106,8 @@ pub(super) fn largest(values: impl Iterator<Item = f32>) -> f32 {
 /// A component in steps of the largest of its group.
 pub(super) fn quantise(v: f32, largest: f32) -> i16 {
     // What is no number becomes zero.
-    let steps = f64::from(v) / f64::from(largest) * STEPS;
-    steps.round().clamp(-STEPS, STEPS) as i16
+    let steps = (f64::from(v) / f64::from(largest) * STEPS).clamp(-STEPS, STEPS);
+    (steps + 0.5f64.copysign(steps)) as i16
 }
 
 pub(super) fn restore(steps: i16, largest: f32) -> f32 {

@@ -24,7 +24,7 @@ impl Coarsest {
         limit: usize,
     ) -> Option<Self> {
         let unknowns: Vec<u32> =
-            (0..level.len()).filter(|&i| level.diagonal(i) > 0.0).map(|i| i as u32).collect();
+            (0..level.len()).filter(|&i| level.is_unknown(i)).map(|i| i as u32).collect();
         let n = unknowns.len();
         if n > limit {
             return None;

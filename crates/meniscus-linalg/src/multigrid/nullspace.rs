@@ -42,7 +42,7 @@ pub(crate) struct Labels {
 impl Labels {
     /// The sealed components of the coarsest level.
     pub(crate) fn of_coarsest<T: Real, const D: usize>(level: &Level<T, D>) -> Self {
-        let unknowns: Vec<usize> = (0..level.len()).filter(|&i| level.diagonal(i) > 0.0).collect();
+        let unknowns: Vec<usize> = (0..level.len()).filter(|&i| level.is_unknown(i)).collect();
         let mut root: Vec<usize> = (0..unknowns.len()).collect();
         fn find(root: &mut [usize], mut i: usize) -> usize {
             while root[i] != i {
@@ -100,7 +100,7 @@ impl Labels {
         if self.count > 0 {
             labels.resize(fine.len(), NONE);
             labels.par_iter_mut().enumerate().with_min_len(512).for_each(|(i, label)| {
-                if fine.diagonal(i) > 0.0 {
+                if fine.is_unknown(i) {
                     let target = aggregation.target(fine.slots(), i);
                     *label = target.and_then(|t| self.labels.get(t).copied()).unwrap_or(NONE);
                 }
@@ -136,22 +136,17 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
         if matches!(coarse.stencils[block], Stencil::Uniform { .. }) {
             continue;
         }
-        for local in (0..n).filter(|&local| coarse.diagonal(block * n + local) == 0.0) {
+        for local in (0..n).filter(|&local| !coarse.is_unknown(block * n + local)) {
             let members = aggregation.members(block, local);
-            if members
-                .into_iter()
-                .any(|(b, l)| fine.diagonal(b * n + l) > 0.0 && aggregation.is_regular(b, l))
-            {
+            if members.into_iter().any(|(b, l)| fine.is_unknown(b * n + l) && aggregation.is_regular(b, l)) {
                 found.push(block * n + local);
             }
         }
     }
     let extras = coarse.slots()..coarse.len();
-    found.extend(extras.filter(|&i| coarse.diagonal(i) == 0.0));
+    found.extend(extras.filter(|&i| !coarse.is_unknown(i)));
     // A part may have become the only member of a coarse cell.
-    found.extend(
-        aggregation.extras.iter().flatten().map(|&i| i as usize).filter(|&i| coarse.diagonal(i) == 0.0),
-    );
+    found.extend(aggregation.extras.iter().flatten().map(|&i| i as usize).filter(|&i| !coarse.is_unknown(i)));
     found.sort_unstable();
     found.dedup();
     found

@@ -219,6 +219,9 @@ struct Visited {
     states: Vec<(usize, f32)>,
 }
 
+/// Blocks of a group that are worth the cost of handing them to threads.
+const WORTH_SHARING: usize = 4;
+
 /// Visits the blocks of one group. They share nothing, so each is computed from the same x and v and
 /// written back afterwards.
 fn relax_group<T: Real, const D: usize>(
@@ -229,7 +232,7 @@ fn relax_group<T: Real, const D: usize>(
 ) {
     let n = block_len::<D>();
     let Vectors { x, b, v } = vectors;
-    if group.len() < TASK_BLOCKS {
+    if group.len() < WORTH_SHARING {
         let mut scratch = Scratch::new();
         for &block in group {
             relax_touched(level, x, b, v, block as usize, &mut scratch, visit);

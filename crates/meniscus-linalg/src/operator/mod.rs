@@ -154,7 +154,7 @@ impl<const D: usize> Operator<D> {
 
     /// Whether row `i` is not zero.
     pub fn is_unknown(&self, i: usize) -> bool {
-        self.level.diagonal(i) > 0.0
+        self.level.is_unknown(i)
     }
 
     /// y = A x; returns x · y. Slots that are not unknowns must hold 0 in `x`.
@@ -254,7 +254,7 @@ impl<T: Real, const D: usize> Level<T, D> {
                     let closed = |bit: &usize| mask.open[local] >> bit & 1 == 0;
                     (0..2 * D).filter(closed).all(|bit| {
                         let other = self.across(block, local, bit / 2, bit % 2);
-                        other.is_none_or(|other| self.diagonal(other) == 0.0)
+                        other.is_none_or(|other| !self.is_unknown(other))
                     })
                 },
             )
@@ -287,13 +287,20 @@ impl<T: Real, const D: usize> Level<T, D> {
         own.f64() + self.low_rank.find_row(i).map_or(0.0, |row| self.low_rank.row_diagonal(row).f64())
     }
 
+    /// Whether the diagonal of an unknown, low-rank terms included, is above 0.
+    pub(crate) fn is_unknown(&self, i: usize) -> bool {
+        let of_cell =
+            i < self.slots() && self.stencils[i / block_len::<D>()].diagonal(i % block_len::<D>()) > T::ZERO;
+        of_cell || self.diagonal(i) > 0.0
+    }
+
     pub(crate) fn unknowns(&self) -> usize {
         let n = block_len::<D>();
         let low_rank_only = (0..self.low_rank.rows_in(0..self.len()).len())
             .map(|row| self.low_rank.row_unknown(row))
             .filter(|&i| i < self.slots() && self.stencils[i / n].diagonal(i % n) == T::ZERO)
             .count();
-        let extras = (self.slots()..self.len()).filter(|&i| self.diagonal(i) > 0.0).count();
+        let extras = (self.slots()..self.len()).filter(|&i| self.is_unknown(i)).count();
         self.stencils.par_iter().map(Stencil::unknowns).sum::<usize>() + low_rank_only + extras
     }
 
@@ -302,9 +309,7 @@ impl<T: Real, const D: usize> Level<T, D> {
         let n = block_len::<D>();
         x[..self.slots()].par_chunks_mut(n).enumerate().for_each(|(block, x)| {
             if !matches!(self.stencils[block], Stencil::Uniform { .. }) {
-                (0..n)
-                    .filter(|local| self.diagonal(block * n + local) == 0.0)
-                    .for_each(|local| x[local] = 0.0);
+                (0..n).filter(|local| !self.is_unknown(block * n + local)).for_each(|local| x[local] = 0.0);
             }
         });
     }
@@ -318,10 +323,10 @@ impl<T: Real, const D: usize> Level<T, D> {
             }
             let known = |local: &usize| !self.stencils[block].unknown_row(local / 8)[local % 8];
             let cells = (0..n).filter(|local| b[block * n + local] != 0.0).filter(known);
-            cells.map(|local| block * n + local).filter(|&i| self.diagonal(i) == 0.0).collect()
+            cells.map(|local| block * n + local).filter(|&i| !self.is_unknown(i)).collect()
         };
         let mut rows = (0..self.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
-        rows.extend((self.slots()..self.len()).filter(|&i| b[i] != 0.0 && self.diagonal(i) == 0.0));
+        rows.extend((self.slots()..self.len()).filter(|&i| b[i] != 0.0 && !self.is_unknown(i)));
         rows
     }
 

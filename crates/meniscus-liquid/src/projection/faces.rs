@@ -213,9 +213,9 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 *flux = if self.is_liquid[cell.flat::<D>()] {
                     let through = |axis, side| self.flux(velocity, axis, self.slot_of(cell, axis, side));
                     let out = (0..D).map(|axis| through(axis, 1) - through(axis, 0)).sum::<f64>();
-                    match self.liquid.divergence {
-                        Some(divergence) => out - divergence(cell) * self.liquid.grid.dx * self.widest(cell),
-                        None => out,
+                    match self.liquid.divergence.map(|divergence| divergence(cell)) {
+                        Some(rate) if rate != 0.0 => out - rate * self.liquid.grid.dx * self.widest(cell),
+                        _ => out,
                     }
                 } else {
                     0.0
