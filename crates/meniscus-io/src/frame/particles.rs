@@ -107,7 +107,7 @@ fn block_of<const D: usize>(x: &[f32; D]) -> [i32; D] {
 /// The largest whole number that is not larger. Without a call: the instruction for it is not on every machine.
 fn floor(x: f32) -> i32 {
     let towards_zero = x as i32;
-    towards_zero - i32::from(towards_zero as f32 > x)
+    towards_zero.saturating_sub(i32::from(towards_zero as f32 > x))
 }
 
 /// The step within the block that holds a coordinate. 2^13 steps a cell: a particle stays in its cell.
@@ -175,8 +175,10 @@ mod tests {
                 assert_eq!(block_of(&[x]), [block], "{x} {place}");
             }
         }
-        let strange = FrameParticles { position: vec![[f32::NAN, 1e30]], velocity: vec![[f32::NAN; 2]] };
-        let back = PackedParticles::new(&strange).unpack().unwrap();
-        assert!(back.position[0].iter().chain(&back.velocity[0]).all(|x| x.is_finite()));
+        for position in [[f32::NAN, 1e30], [f32::NEG_INFINITY, -1e30]] {
+            let strange = FrameParticles { position: vec![position], velocity: vec![[f32::NAN; 2]] };
+            let back = PackedParticles::new(&strange).unpack().unwrap();
+            assert!(back.position[0].iter().chain(&back.velocity[0]).all(|x| x.is_finite()));
+        }
     }
 }

@@ -1,16 +1,14 @@
 //! Rigid bodies among the velocity carriers.
 
-use std::collections::BTreeMap;
-
 use meniscus_core::grid::{Grid, Slot};
 use meniscus_core::vector::sub;
 use meniscus_linalg::LowRankTerm;
 use rayon::prelude::*;
 
 use super::faces::Faces;
-use super::films::Films;
+use super::films::{self, Films};
 use super::{KineticEnergy, Stored};
-use crate::rigid::{Matrix, SIZE, Twist, add, dot, inverse, motion_count, motions, product};
+use crate::rigid::{Matrix, SIZE, Twist, dot, inverse, motion_count, motions, product};
 
 /// A rigid body that pressure moves.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,17 +80,27 @@ struct Coupling<'a, const D: usize> {
 
 impl<'a, const D: usize> Couplings<'a, D> {
     pub(super) fn new<T: Stored>(faces: &Faces<'a, T, D>, density: f64) -> Self {
-        let grid = faces.liquid().grid;
-        let cell_mass = density * grid.dx.powi(D as i32);
-        let coupling = |body| Coupling {
-            body,
-            columns: columns_of(faces, grid, body),
-            inverse_mass: match body.held {
+        let cell_mass = density * faces.liquid().grid.dx.powi(D as i32);
+        let bodies = faces.liquid().bodies;
+        let fluxes: Vec<Fluxes> = bodies.par_iter().map(|body| Fluxes::new(faces, body)).collect();
+        // What one body takes of the film between two, the other gives: it stays between them.
+        let mut films: Vec<usize> =
+            fluxes.iter().flat_map(|f| &f.of_blocked).map(|&(cell, _)| cell).collect();
+        films.sort_unstable();
+        let is_own = |cell: usize| {
+            let first = films.partition_point(|&c| c < cell);
+            films.get(first + 1) != Some(&cell)
+        };
+        let coupling = |(body, Fluxes { mut of_unknowns, of_blocked }): (&'a RigidBody<D>, Fluxes)| {
+            let own = of_blocked.into_iter().filter(|&(cell, _)| is_own(cell)).collect();
+            of_unknowns.extend(Films::new(faces, &body.faces, own).taken_of_rim());
+            let inverse_mass = match body.held {
                 true => [[0.0; SIZE]; SIZE],
                 false => inverse(body.mass).map(|row| row.map(|m| m * cell_mass)),
-            },
+            };
+            Coupling { body, columns: summed(of_unknowns), inverse_mass }
         };
-        Self { of_bodies: faces.liquid().bodies.par_iter().map(coupling).collect(), cell_mass }
+        Self { of_bodies: bodies.par_iter().zip(fluxes).map(coupling).collect(), cell_mass }
     }
 
     /// The terms J^T M^-1 J of the operator.
@@ -145,34 +153,43 @@ impl<'a, const D: usize> Couplings<'a, D> {
     }
 }
 
-fn columns_of<T: Stored, const D: usize>(
-    faces: &Faces<T, D>,
-    grid: &Grid<D>,
-    body: &RigidBody<D>,
-) -> Vec<(usize, Twist)> {
-    let blocks = faces.blocks();
-    let mut entries: Vec<(usize, Twist)> = Vec::new();
-    let mut under = BTreeMap::new();
-    for &ClosedFace { axis, upper, part } in &body.faces {
-        let motions = motions_at(grid, body.centre, axis, blocks.cell(upper).map(|c| c as i64));
-        let lower = blocks.step(upper, axis, 0);
-        for (cell, outwards) in [(lower, part), (Some(upper), -part)] {
-            let Some(cell) = cell else { continue };
-            let flux = motions.map(|m| outwards * m);
-            match faces.unknown(cell) {
-                Some(unknown) => entries.push((unknown, flux)),
-                None if faces.is_blocked(cell) => {
-                    add(under.entry(cell.flat::<D>()).or_insert([0.0; SIZE]), &flux);
+/// What the motions of a body make flow out of cells, per area of a face.
+struct Fluxes {
+    /// By unknown, in order.
+    of_unknowns: Vec<(usize, Twist)>,
+    /// By the flat index of cells without an open face, in order.
+    of_blocked: Vec<(usize, Twist)>,
+}
+
+impl Fluxes {
+    fn new<T: Stored, const D: usize>(faces: &Faces<T, D>, body: &RigidBody<D>) -> Self {
+        let (grid, blocks) = (faces.liquid().grid, faces.blocks());
+        let (mut of_unknowns, mut of_blocked) = (Vec::new(), Vec::new());
+        for &ClosedFace { axis, upper, part } in &body.faces {
+            let motions = motions_at(grid, body.centre, axis, blocks.cell(upper).map(|c| c as i64));
+            let lower = blocks.step(upper, axis, 0);
+            for (cell, outwards) in [(lower, part), (Some(upper), -part)] {
+                let Some(cell) = cell else { continue };
+                let flux = motions.map(|m| outwards * m);
+                match faces.unknown(cell) {
+                    Some(unknown) => of_unknowns.push((unknown, flux)),
+                    None if faces.is_blocked(cell) => of_blocked.push((cell.flat::<D>(), flux)),
+                    None => {}
                 }
-                None => {}
             }
         }
+        let mut of_blocked = summed(of_blocked);
+        of_blocked.retain(|(cell, flux)| films::is_film(faces, *cell, flux));
+        Self { of_unknowns, of_blocked }
     }
-    entries.extend(Films::new(faces, &body.faces, under).taken_of_rim());
-    entries.sort_by_key(|&(unknown, _)| unknown);
+}
+
+/// The sums of fluxes by what they flow out of, in its order.
+fn summed(mut fluxes: Vec<(usize, Twist)>) -> Vec<(usize, Twist)> {
+    fluxes.sort_by_key(|&(of, _)| of);
     let sum = |run: &[(usize, Twist)]| {
-        let total = |motion: usize| run.iter().map(|(_, column)| column[motion]).sum();
+        let total = |motion: usize| run.iter().map(|(_, flux)| flux[motion]).sum();
         (run[0].0, std::array::from_fn(total))
     };
-    entries.chunk_by(|a, b| a.0 == b.0).map(sum).collect()
+    fluxes.chunk_by(|a, b| a.0 == b.0).map(sum).collect()
 }

@@ -4,10 +4,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use meniscus_core::grid::{Slot, block_len};
 
-use super::Stored;
 use super::bodies::ClosedFace;
 use super::faces::Faces;
+use super::{SolidVelocity, Stored};
 use crate::rigid::{Twist, add};
+
+/// Whether a cell without an open face, which the motions of a body take `flux` of, lies between the body and walls that rest. (Of what is
+/// between it and a wall that moves, as a lift does with what stands on it, the wall takes its part too: it stays between them.)
+pub(super) fn is_film<T: Stored, const D: usize>(faces: &Faces<T, D>, cell: usize, flux: &Twist) -> bool {
+    // Inside the body what enters a cell leaves it.
+    if flux.iter().all(|f| f.abs() <= 1e-9 * faces.liquid().grid.dx) {
+        return false;
+    }
+    let (blocks, n) = (faces.blocks(), block_len::<D>());
+    let slot = Slot { block: cell / n, local: cell % n };
+    (0..D).all(|axis| {
+        // The blocks may not hold the face that it leaves by.
+        let Some(above) = blocks.step(slot, axis, 1) else { return false };
+        let rests =
+            |wall: SolidVelocity<D>| [slot, above].iter().all(|face| wall(axis, blocks.cell(*face)) == 0.0);
+        faces.liquid().solid_velocity.is_none_or(rests)
+    })
+}
 
 /// The cells without an open face that the motions of a body take something of.
 pub(super) struct Films<'a, T, const D: usize> {
@@ -19,19 +37,12 @@ pub(super) struct Films<'a, T, const D: usize> {
 }
 
 impl<'a, T: Stored, const D: usize> Films<'a, T, D> {
-    /// `flux` holds what the motions of a body that closes these faces take of cells without an open face.
+    /// `flux` is what the motions of a body that closes these faces take of the cells of its films, in order.
     pub(super) fn new(
         faces: &'a Faces<'a, T, D>,
         closed: &[ClosedFace],
-        mut flux: BTreeMap<usize, Twist>,
+        flux: BTreeMap<usize, Twist>,
     ) -> Self {
-        let (blocks, n) = (faces.blocks(), block_len::<D>());
-        flux.retain(|cell, flux| {
-            // Inside the body what enters a cell leaves it, but the blocks may not hold the face that it leaves by.
-            let slot = Slot { block: cell / n, local: cell % n };
-            let is_seen = (0..D).all(|axis| blocks.step(slot, axis, 1).is_some());
-            is_seen && flux.iter().any(|f| f.abs() > 1e-9 * faces.liquid().grid.dx)
-        });
         let passages = if flux.is_empty() { &[] } else { closed };
         let passages = passages.iter().map(|face| (face.axis, face.upper.flat::<D>())).collect();
         Self { faces, flux, passages }
