@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::grid::{FaceField, Field, Slot, block_len};
 use crate::interpolate::{interpolate, interpolate_faces};
 use crate::particles::{BlockRanges, split_by_block};
+use crate::simd::simd;
 use crate::transfer::{BATCH, FaceTiles, Stencils};
 
 /// Moves sorted particles for a time `dt` (in cells per unit of velocity; the caller cuts it into
@@ -93,41 +94,58 @@ fn move_near<const D: usize>(
     dt: f32,
 ) {
     let mut stencils = Stencils::new(velocity.blocks(), block);
-    let mut sample = |x: &[[f32; D]], k: &mut [[f32; D]; BATCH]| {
-        if stencils.find(x) {
-            for (i, k) in k.iter_mut().enumerate().take(x.len()) {
-                *k = tiles.velocity(&stencils, i);
+    simd(
+        #[inline(always)]
+        || {
+            for x in points.chunks_mut(BATCH) {
+                move_batch(x, velocity, tiles, &mut stencils, dt);
             }
-        } else {
-            for (i, (k, &x)) in k.iter_mut().zip(x).enumerate() {
-                *k = match stencils.is_inside(i) {
-                    true => tiles.velocity(&stencils, i),
-                    false => interpolate_faces(velocity, x),
-                };
-            }
-        }
-    };
-    for x in points.chunks_mut(BATCH) {
-        let [mut k1, mut k2, mut k3, mut ahead] = [[[0.0; D]; BATCH]; 4];
-        sample(x, &mut k1);
-        step(x, 0.5 * dt, &k1, &mut ahead);
-        sample(&ahead[..x.len()], &mut k2);
-        step(x, 0.75 * dt, &k2, &mut ahead);
-        sample(&ahead[..x.len()], &mut k3);
+        },
+    );
+}
+
+#[inline(always)]
+fn move_batch<const D: usize>(
+    x: &mut [[f32; D]],
+    velocity: &FaceField<f32, D>,
+    tiles: &FaceTiles<D, HALO>,
+    stencils: &mut Stencils<D, HALO>,
+    dt: f32,
+) {
+    let [mut ahead, mut k, mut sum] = [[[0.0; D]; BATCH]; 3];
+    ahead[..x.len()].copy_from_slice(x);
+    // By stage: its weight, and how far along its velocity the next one looks.
+    for (weight, next) in [(2.0, 0.5), (3.0, 0.75), (4.0, 0.0)] {
+        sample(&ahead[..x.len()], velocity, tiles, stencils, &mut k);
         for i in 0..x.len() {
             for a in 0..D {
-                x[i][a] += dt * ((2.0 * k1[i][a] + 3.0 * k2[i][a] + 4.0 * k3[i][a]) / 9.0);
+                sum[i][a] += weight * k[i][a];
+                ahead[i][a] = x[i][a] + next * dt * k[i][a];
             }
+        }
+    }
+    for i in 0..x.len() {
+        for a in 0..D {
+            x[i][a] += dt * (sum[i][a] / 9.0);
         }
     }
 }
 
-/// `ahead = x + dt k`.
-fn step<const D: usize>(x: &[[f32; D]], dt: f32, k: &[[f32; D]; BATCH], ahead: &mut [[f32; D]; BATCH]) {
+/// The velocities `k` at points.
+#[inline(always)]
+fn sample<const D: usize>(
+    x: &[[f32; D]],
+    velocity: &FaceField<f32, D>,
+    tiles: &FaceTiles<D, HALO>,
+    stencils: &mut Stencils<D, HALO>,
+    k: &mut [[f32; D]; BATCH],
+) {
+    let all_inside = stencils.find(x);
     for i in 0..x.len() {
-        for a in 0..D {
-            ahead[i][a] = x[i][a] + dt * k[i][a];
-        }
+        k[i] = match all_inside || stencils.is_inside(i) {
+            true => tiles.velocity(stencils, i),
+            false => interpolate_faces(velocity, x[i]),
+        };
     }
 }
 

@@ -14,5 +14,6 @@ pub mod level_set;
 pub mod particles;
 pub mod serde_array;
 pub mod shape;
+pub mod simd;
 pub mod transfer;
 pub mod vector;

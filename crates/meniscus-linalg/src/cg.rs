@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use meniscus_core::grid::block_len;
+use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
 use crate::multigrid::{Multigrid, NullSpace, Vectors};
 use crate::operator::{Operator, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
-use crate::real::{Real, simd};
+use crate::real::Real;
 
 /// When to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]

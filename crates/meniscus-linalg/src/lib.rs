@@ -20,3 +20,23 @@ pub use operator::{
     AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face,
 };
 pub use profile::{Kernel, Profile};
+
+/// The solver in both dimensions, compiled with this crate: at low optimisation others use it from here instead of compiling it anew, for
+/// minutes in each test.
+#[cfg(debug_assertions)]
+#[doc(hidden)]
+#[inline(never)]
+pub fn compiled_here() -> [*const (); 10] {
+    [
+        Solver::<2>::with_workspace as *const (),
+        Solver::<3>::with_workspace as *const (),
+        Solver::<2>::solve as *const (),
+        Solver::<3>::solve as *const (),
+        Solver::<2>::precondition as *const (),
+        Solver::<3>::precondition as *const (),
+        Operator::<2>::apply as *const (),
+        Operator::<3>::apply as *const (),
+        solve_bounded::<2> as *const (),
+        solve_bounded::<3> as *const (),
+    ]
+}

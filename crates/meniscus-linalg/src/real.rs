@@ -85,10 +85,3 @@ pub(crate) const fn rows<const D: usize>() -> usize {
 pub(crate) fn row_of<V: Copy>(values: &[V], at: usize) -> &Row<V> {
     values[at..at + 8].try_into().expect("a row has eight cells")
 }
-
-/// Runs `f` compiled for the widest vector instructions that this machine has. What `f` calls must be
-/// inlined into it to profit.
-#[inline(always)]
-pub(crate) fn simd<R>(f: impl FnOnce() -> R) -> R {
-    pulp::Arch::new().dispatch(f)
-}

@@ -29,7 +29,8 @@ pub struct CollideInfo {
 pub fn keep_inside<const D: usize>(params: &Params<D>, particles: &mut Particles<D>) -> CollideInfo {
     let cells = params.grid.cells.map(|n| n as f32);
     let fate = |(x, v): (&mut [f32; D], &mut [f32; D])| {
-        if x.iter().any(|c| !c.is_finite()) {
+        let is_inside = (0..D).all(|a| x[a] >= CLEARANCE && x[a] <= cells[a] - CLEARANCE);
+        if is_inside || x.iter().any(|c| !c.is_finite()) {
             return CollideInfo::default();
         }
         let held = behind_sides(params, *x);
@@ -79,16 +80,15 @@ pub fn meet_solids<const D: usize>(
         }
         // What it met lies no farther from its end than the way of the two is long.
         let reach = way + nearby.travel + CLEARANCE;
-        if block.is_some_and(|block| reach < nearby.free(boundary, block, *x)) {
+        if block.is_some_and(|block| nearby.are_beyond(reach, boundary, block, *x)) {
             return CollideInfo::default();
         }
         let end = params.to_metres(*x);
         let reach = f64::from(reach) * dx;
-        let solids = nearby.solids.iter().copied();
-        let near: Vec<&Solid<D>> = solids.filter(|solid| solid.distance(end) < reach).collect();
+        let near = || nearby.solids.iter().filter(|solid| solid.distance(end) < reach);
         for _ in 0..3 {
             let mut has_met = false;
-            for solid in &near {
+            for solid in near() {
                 has_met |= meet_solid(params, solid, dt, before, x, v);
             }
             if !has_met {
@@ -98,7 +98,7 @@ pub fn meet_solids<const D: usize>(
         // Between two solids there may be no room to slide.
         let depth = |x: [f32; D]| {
             let at = params.to_metres(x);
-            near.iter().map(|solid| -solid.distance(at) / dx).fold(f64::NEG_INFINITY, f64::max)
+            near().map(|solid| -solid.distance(at) / dx).fold(f64::NEG_INFINITY, f64::max)
         };
         if depth(*x) > 0.0 && depth(*before) < 0.0 {
             *x = *before;
@@ -168,17 +168,20 @@ impl<'a, const D: usize> Nearby<'a, D> {
         (0..blocks.len()).into_par_iter().map(of_block).collect()
     }
 
-    /// How far a point of the block is from these solids, in cells: at least this.
-    fn free(&self, boundary: &Boundary<D>, block: usize, x: [f32; D]) -> f32 {
+    /// Whether all these solids are certain to be farther than `reach` from a point of the block, in cells.
+    #[inline]
+    fn are_beyond(&self, reach: f32, boundary: &Boundary<D>, block: usize, x: [f32; D]) -> bool {
         let from_centre = (0..D).map(|a| (x[a] - self.centre[a]).powi(2)).sum::<f32>().sqrt();
-        let seen = match boundary.is_cut(block) {
-            // The distance between nodes is off by at most half of the diagonal between them.
-            true => boundary.distance(block, x) - 0.5 * (D as f32).sqrt(),
-            false => boundary.distance(block, x),
-        };
+        if reach < self.clear - from_centre {
+            return true;
+        }
         // Of solids out of sight a block knows nothing.
-        let seen = if self.seen { seen } else { seen.min(SIGHT as f32) };
-        seen.max(self.clear - from_centre)
+        if reach >= SIGHT as f32 && !self.seen {
+            return false;
+        }
+        // The distance between nodes is off by at most half of the diagonal between them.
+        let error = if boundary.is_cut(block) { 0.5 * (D as f32).sqrt() } else { 0.0 };
+        reach < boundary.distance(block, x) - error
     }
 }
 

@@ -176,8 +176,9 @@ pub(crate) fn active_blocks<const D: usize>(
         return Blocks::all(params.grid.cells);
     }
     let near = blocks_near(params.grid.cells, position, params.reach() as f32);
-    let pushes_air = |solid: &&Solid<D>| params.air == AirModel::Bubbles && solid.moves();
-    let pistons: Vec<&Solid<D>> = surroundings.solids.iter().filter(pushes_air).collect();
+    // Moving solids push air that keeps its volume, and bodies push the films that they lie on.
+    let pushes = |solid: &&Solid<D>| solid.free.is_some() || params.air == AirModel::Bubbles && solid.moves();
+    let pistons: Vec<&Solid<D>> = surroundings.solids.iter().filter(pushes).collect();
     if surroundings.sources.is_empty() && pistons.is_empty() {
         return near;
     }

@@ -3,10 +3,11 @@
 use meniscus_linalg::Operator;
 
 use crate::boundary::{Boundary, BoundaryCache};
+use crate::carriers::carriers;
 use crate::params::{Params, Surroundings};
 use crate::projection::{Liquid, ProjectionError, pressure_system};
 use crate::state::State;
-use crate::step::{add_gravity, carriers};
+use crate::velocity::add_gravity;
 
 impl<const D: usize> State<D> {
     /// The operator and the right-hand side of the pressure if gravity acted for `dt` seconds on the liquid as it is, bubbles

@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::thread::{self, Scope, ScopedJoinHandle};
 
-use meniscus_io::{CacheError, JsonLines, WriteError, read_checkpoint, write_checkpoint, write_frame};
-use meniscus_scene::Scene;
+use meniscus_io::{CacheError, Frame, JsonLines, WriteError, read_checkpoint, write_checkpoint, write_frame};
+use meniscus_scene::{Scene, Setup};
 
 use crate::folder::{self, Folder, FolderError, Manifest};
 use crate::simulation::{Checkpoint, Simulation, SimulationError};
@@ -124,7 +126,7 @@ fn run_in<const D: usize>(
     observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     let folder = Folder::new(&options.folder, scene.name());
-    let (begun, (mut manifest, _lock)) = if options.resume {
+    let (begun, (manifest, _lock)) = if options.resume {
         (None, folder::open_to_resume(&folder, scene)?)
     } else {
         let simulation = Simulation::<D>::new(scene);
@@ -144,61 +146,112 @@ fn run_in<const D: usize>(
         }
     };
     let tally = Cell::new(Tally::default());
-    let mut stats_log = JsonLines::resume(folder.stats(), |line| {
+    let stats = JsonLines::resume(folder.stats(), |line| {
         let kept = is_before(line, position);
         if kept {
             tally.set(tally.get().plus(Tally::of_line(line)));
         }
         kept
     })?;
-    let mut events_log = JsonLines::resume(folder.events(), |line| is_before(line, position))?;
-    let mut tally = tally.get();
-    tally.check(options.max_drift)?;
+    let events = JsonLines::resume(folder.events(), |line| is_before(line, position))?;
+    let mut logs = Logs { stats, events, tally: tally.get() };
+    logs.tally.check(options.max_drift)?;
     if options.resume {
         let _ = observe(Event::Resumed { frames_done: position.0 });
     }
 
-    let frames = setup.time.frames;
-    while simulation.frames_done() < frames {
-        let stats = simulation.advance_substep()?;
-        stats_log.append(&stats)?;
-        for event in &stats.events {
-            events_log.append(event)?;
-        }
-        tally = tally.plus(Tally::of(&stats));
-        let ended = simulation.frames_done() == stats.frame;
-        if ended {
-            let bytes = write_frame(folder.frame(stats.frame), &simulation.frame())?;
-            manifest.frames_done = stats.frame;
-            folder.write_manifest(&manifest)?;
-            let last = stats.frame == frames;
-            if last || stats.frame.is_multiple_of(setup.output.checkpoint_every) {
-                save(&folder, &manifest, &simulation)?;
-            }
-            // The substep is reported first, so that its frame follows it.
-            let stop = observe(Event::Substep(&stats)).is_break();
-            let stop = observe(Event::Frame { frame: stats.frame, bytes }).is_break() || stop;
-            if stop && !last {
-                return interrupted(&folder, &manifest, &simulation);
-            }
-        } else if observe(Event::Substep(&stats)).is_break() {
-            return interrupted(&folder, &manifest, &simulation);
-        }
-        if let Err(error) = tally.check(options.max_drift) {
-            save(&folder, &manifest, &simulation)?;
-            return Err(error);
-        }
-    }
-    Ok(Outcome::Done(tally.summary(simulation.frames_done())))
+    thread::scope(|scope| {
+        let mut frames = Frames { folder: &folder, manifest, scope, writing: None };
+        let ended = advance(&mut simulation, &setup, options, observe, &mut frames, &mut logs);
+        // Whatever happened, what is being written shall be there and counted.
+        let written = frames.finish(observe);
+        let ended = ended?;
+        let _ = written?;
+        Ok(ended)
+    })
 }
 
-fn interrupted<const D: usize>(
-    folder: &Folder,
-    manifest: &Manifest,
-    simulation: &Simulation<D>,
+/// The logs of a run, and what they come to.
+struct Logs {
+    stats: JsonLines,
+    events: JsonLines,
+    tally: Tally,
+}
+
+/// Takes substeps until all frames are there, or something is in the way.
+fn advance<const D: usize>(
+    simulation: &mut Simulation<D>,
+    setup: &Setup<D>,
+    options: &RunOptions,
+    observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    frames: &mut Frames<'_, '_>,
+    logs: &mut Logs,
 ) -> Result<Outcome, RunError> {
-    save(folder, manifest, simulation)?;
-    Ok(Outcome::Interrupted { frames_done: simulation.frames_done() })
+    while simulation.frames_done() < setup.time.frames {
+        let stats = simulation.advance_substep()?;
+        logs.stats.append(&stats)?;
+        for event in &stats.events {
+            logs.events.append(event)?;
+        }
+        logs.tally = logs.tally.plus(Tally::of(&stats));
+        let mut stop = observe(Event::Substep(&stats)).is_break();
+        let last = simulation.frames_done() == setup.time.frames;
+        if simulation.frames_done() == stats.frame {
+            stop |= frames.write(simulation.frame(), observe)?.is_break();
+            if last || stats.frame.is_multiple_of(setup.output.checkpoint_every) {
+                stop |= frames.finish(observe)?.is_break();
+                save(frames.folder, &frames.manifest, simulation)?;
+            }
+        }
+        let drift = logs.tally.check(options.max_drift);
+        if drift.is_err() || stop && !last {
+            let _ = frames.finish(observe)?;
+            save(frames.folder, &frames.manifest, simulation)?;
+        }
+        drift?;
+        if stop && !last {
+            return Ok(Outcome::Interrupted { frames_done: simulation.frames_done() });
+        }
+    }
+    Ok(Outcome::Done(logs.tally.summary(simulation.frames_done())))
+}
+
+/// Writes frames while the simulation goes on, one at a time.
+struct Frames<'scope, 'env> {
+    folder: &'env Folder,
+    manifest: Manifest,
+    scope: &'scope Scope<'scope, 'env>,
+    writing: Option<(u32, ScopedJoinHandle<'scope, Result<u64, WriteError>>)>,
+}
+
+impl Frames<'_, '_> {
+    /// Begins to write a frame, after the one before it. The observer may ask to stop.
+    fn write<const D: usize>(
+        &mut self,
+        frame: Frame<D>,
+        observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, RunError> {
+        let flow = self.finish(observe)?;
+        self.manifest.frames_done = frame.frame;
+        let (number, folder, manifest) = (frame.frame, self.folder, self.manifest.clone());
+        let write = move || {
+            let bytes = write_frame(folder.frame(number), &frame)?;
+            folder.write_manifest(&manifest)?;
+            Ok(bytes)
+        };
+        self.writing = Some((number, self.scope.spawn(write)));
+        Ok(flow)
+    }
+
+    /// Waits for the frame that is being written, and reports it. The observer may ask to stop.
+    fn finish(
+        &mut self,
+        observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, RunError> {
+        let Some((frame, writing)) = self.writing.take() else { return Ok(ControlFlow::Continue(())) };
+        let bytes = writing.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok(observe(Event::Frame { frame, bytes }))
+    }
 }
 
 /// Writes a checkpoint, marked as one of this run.

@@ -2,7 +2,9 @@
 
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
-use meniscus_liquid::{AirModel, Body, Params, Rigid, State, Surroundings, Workspace, max_time_step, step};
+use meniscus_liquid::{
+    AirModel, Body, Params, Rigid, Solid, State, Surroundings, Workspace, max_time_step, step,
+};
 
 /// A tank of water, one metre wide, with bodies in it.
 struct Tank<const D: usize> {
@@ -14,11 +16,22 @@ struct Tank<const D: usize> {
 
 impl<const D: usize> Tank<D> {
     fn new(cells: [usize; D], dx: f64, level: f64, bodies: Vec<Rigid<D>>, air: AirModel) -> Self {
+        Self::with_solids(cells, dx, level, bodies, Vec::new(), air)
+    }
+
+    fn with_solids(
+        cells: [usize; D],
+        dx: f64,
+        level: f64,
+        bodies: Vec<Rigid<D>>,
+        solids: Vec<Solid<D>>,
+        air: AirModel,
+    ) -> Self {
         let params = Params { air, ..Params::new(Grid { origin: [0.0; D], dx, cells }) };
         let mut upper = cells.map(|n| n as f64 * dx);
         upper[1] = level;
         let water = Body { shape: Shape::box_between([0.0; D], upper).unwrap(), velocity: [0.0; D] };
-        let surroundings = Surroundings { bodies, ..Surroundings::default() };
+        let surroundings = Surroundings { bodies, solids, ..Surroundings::default() };
         let state = State::new(&params, &[water], &surroundings);
         Self { params, surroundings, state, workspace: Workspace::default() }
     }
@@ -77,19 +90,20 @@ fn a_floating_box_draws_its_density_ratio() {
     }
 }
 
-/// A body as dense as the liquid stays where it is: no point of it is ever faster than 1e-6 g t.
+/// A body as dense as the liquid stays where it is: no point of it is ever faster than 1e-6 g t. In the middle, on the floor, in a corner.
 #[test]
 fn a_neutral_body_stays() {
-    let pose =
-        RigidTransform { rotation: Rotation::<2>::from_angle(0.5).unwrap(), translation: [0.52, 0.31] };
-    let shape = Shape::centred_box([0.0; 2], [0.13, 0.07]).unwrap();
-    let body = Rigid::new(shape, 1000.0, pose).unwrap();
-    let mut tank = Tank::new([48, 40], 1.0 / 48.0, 0.61, vec![body], AirModel::Void);
-    while tank.state.time < 1.0 {
-        tank.advance(0.01);
-        let [x, y, turn, ..] = tank.state.bodies[0].velocity;
-        let fastest = x.hypot(y) + turn.abs() * 0.13f64.hypot(0.07);
-        assert!(fastest < 1e-6 * 9.81 * tank.state.time, "{fastest} after {}", tank.state.time);
+    let half = [0.13, 0.07];
+    for (angle, at) in [(0.5, [0.52, 0.31]), (0.0, [0.52, half[1]]), (0.0, [half[0], half[1]])] {
+        let pose = RigidTransform { rotation: Rotation::<2>::from_angle(angle).unwrap(), translation: at };
+        let body = Rigid::new(Shape::centred_box([0.0; 2], half).unwrap(), 1000.0, pose).unwrap();
+        let mut tank = Tank::new([48, 40], 1.0 / 48.0, 0.61, vec![body], AirModel::Void);
+        while tank.state.time < 1.0 {
+            tank.advance(0.01);
+            let [x, y, turn, ..] = tank.state.bodies[0].velocity;
+            let fastest = x.hypot(y) + turn.abs() * half[0].hypot(half[1]);
+            assert!(fastest < 1e-6 * 9.81 * tank.state.time, "{at:?}: {fastest} after {}", tank.state.time);
+        }
     }
 }
 
@@ -117,15 +131,45 @@ fn a_plug_rests_on_the_liquid_in_a_tube() {
 /// that is full, where it makes room for itself.
 #[test]
 fn a_light_body_leaves_the_floor() {
-    let (dx, half) = (1.0 / 32.0, [0.15, 0.1]);
     for (level, air) in [(0.8, AirModel::Void), (0.8, AirModel::Bubbles), (1.0, AirModel::None)] {
-        let body = rigid(Shape::centred_box([0.0; 2], half).unwrap(), 500.0, [0.5, half[1]]);
-        let mut tank = Tank::new([32, 32], dx, level, vec![body], air);
-        while tank.state.time < 1.0 {
-            tank.advance(0.01);
-        }
-        let pose = tank.state.bodies[0].pose;
-        let risen = pose.translation[1] - half[1];
+        let risen = risen_from_floor(500.0, 0.15, 0.0, level, air);
         assert!(risen > 0.2, "{air:?}: {risen} m in a second");
     }
+}
+
+/// So wherever in a cell the floor lies, and under a body that is wider than blocks of cells.
+#[test]
+fn a_light_body_leaves_a_floor_at_any_height() {
+    for floor in [0.2, 0.4, 0.6, 0.8, 0.9] {
+        let risen = risen_from_floor(500.0, 0.15, floor, 0.8, AirModel::Void);
+        assert!(risen > 0.2, "from {floor} cells: {risen} m in a second");
+    }
+    let risen = risen_from_floor(500.0, 0.4, 0.0, 0.8, AirModel::Void);
+    assert!(risen > 0.03, "a wide one: {risen} m in a second");
+}
+
+/// One that is hardly lighter than water leaves it too, more slowly than in open water, where its first acceleration would lift it by 0.045 m; and
+/// one that is as dense stays, wherever in a cell the floor lies.
+#[test]
+fn a_body_nearly_as_dense_as_water_leaves_the_floor() {
+    let risen = risen_from_floor(970.0, 0.15, 0.0, 0.8, AirModel::Void);
+    assert!(risen > 0.005 && risen < 0.045, "{risen} m in a second");
+    for floor in [0.0, 0.3, 0.95] {
+        let risen = risen_from_floor(1000.0, 0.15, floor, 0.8, AirModel::Void);
+        assert!(risen.abs() < 1e-6, "from {floor} cells: {risen} m in a second");
+    }
+}
+
+/// How far a box rises in a second from a floor that is `floor` cells high, in metres.
+fn risen_from_floor(density: f64, half_width: f64, floor: f64, level: f64, air: AirModel) -> f64 {
+    let (dx, half) = (1.0 / 32.0, [half_width, 0.1]);
+    let at = [0.5, floor * dx + half[1]];
+    let body = rigid(Shape::centred_box([0.0; 2], half).unwrap(), density, at);
+    let ground = Solid::fixed(Shape::box_between([-1.0, -1.0], [2.0, floor * dx]).unwrap());
+    let solids = if floor > 0.0 { vec![ground] } else { Vec::new() };
+    let mut tank = Tank::with_solids([32, 32], dx, level, vec![body], solids, air);
+    while tank.state.time < 1.0 {
+        tank.advance(0.01);
+    }
+    tank.state.bodies[0].pose.translation[1] - at[1]
 }

@@ -193,9 +193,8 @@ impl<const D: usize> Blocks<D> {
     #[inline]
     pub fn step(&self, slot: Slot, axis: usize, side: usize) -> Option<Slot> {
         const LAST: usize = BLOCK_EDGE - 1;
-        let stride = BLOCK_EDGE.pow(axis as u32);
-        let inner = slot.local / stride % BLOCK_EDGE;
-        match (inner, side) {
+        let stride = 1 << (3 * axis);
+        match (slot.local >> (3 * axis) & LAST, side) {
             (0, 0) => {
                 let local = slot.local + LAST * stride;
                 self.neighbour(slot.block, axis, 0).map(|block| Slot { block, local })

@@ -95,6 +95,15 @@ impl<const D: usize> Particles<D> {
 }
 
 impl<const D: usize> SortWorkspace<D> {
+    /// Points in the order that a sort by block and cell puts particles in.
+    ///
+    /// # Panics
+    /// If there are 2^32 points or active cells.
+    pub fn sorted(&mut self, blocks: &Arc<Blocks<D>>, points: &[[f32; D]]) -> Vec<[f32; D]> {
+        self.sort(blocks, points);
+        self.order.source.par_iter().map(|&k| points[k as usize]).collect()
+    }
+
     /// A counting sort in two steps that write only to memory of their own: chunks of particles are
     /// sorted by block, then each block collects its part of every chunk, sorted by cell. A stable
     /// sort has one result, so the number of chunks may follow the number of threads.

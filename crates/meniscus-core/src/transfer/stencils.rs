@@ -40,6 +40,7 @@ impl<const D: usize, const HALO: usize> Stencils<D, HALO> {
     /// Finds the stencils of one to [`BATCH`] points; says whether all lie within the tile, without
     /// which they must not be used.
     #[must_use]
+    #[inline(always)]
     pub fn find(&mut self, position: &[[f32; D]]) -> bool {
         let mut base = [[0.0; BATCH]; D];
         self.outside = [0; BATCH];
@@ -73,6 +74,7 @@ impl<const D: usize, const HALO: usize> Stencils<D, HALO> {
     }
 
     /// Whether point `k`'s stencil lies within the tile.
+    #[inline(always)]
     pub fn is_inside(&self, k: usize) -> bool {
         self.outside[k] == 0
     }

@@ -6,6 +6,7 @@ use super::{BATCH, EDGE, HALO, MOVED, Stencils, check_sorted};
 use crate::grid::{FaceField, block_len, for_each_overlap, neighbourhood};
 use crate::interpolate::{MAX_CORNERS, corner_offset};
 use crate::particles::{BlockRanges, Particles};
+use crate::simd::simd;
 
 /// Memory that transfers reuse.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +52,11 @@ pub fn particles_to_grid<const D: usize>(
     workspace.tiles.resize(occupied.len() * D * len, [0.0; 2]);
     workspace.tiles.par_chunks_mut(D * len).zip(&occupied).for_each(|(tiles, &block)| {
         tiles.fill([0.0; 2]);
-        scatter(particles, ranges.range(block), &mut Stencils::new(&blocks, block), tiles);
+        let mut stencils = Stencils::new(&blocks, block);
+        simd(
+            #[inline(always)]
+            || scatter(particles, ranges.range(block), &mut stencils, tiles),
+        );
     });
 
     let tiles = &workspace.tiles;
@@ -99,6 +104,7 @@ pub fn particles_to_grid<const D: usize>(
 }
 
 /// Adds the momentum and mass of one block's particles to its tiles.
+#[inline(always)]
 fn scatter<const D: usize>(
     particles: &Particles<D>,
     range: std::ops::Range<usize>,

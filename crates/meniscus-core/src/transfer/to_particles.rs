@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::{BATCH, FaceTiles, HALO, MOVED, Stencils, check_sorted};
 use crate::grid::FaceField;
 use crate::particles::{BlockRanges, Particles, split_by_block};
+use crate::simd::simd;
 
 /// How particles take their velocity from the grid.
 #[derive(Clone, Copy, Debug)]
@@ -58,22 +59,46 @@ pub fn grid_to_particles<const D: usize>(
             change.subtract_from(grid);
         }
         let mut stencils = Stencils::new(ranges.blocks(), block);
-        let position = particles.position[ranges.range(block)].chunks(BATCH);
-        for (batch, (position, target)) in position.zip(target.chunks_mut(BATCH)).enumerate() {
-            assert!(stencils.find(position), "{MOVED}");
-            let targets = target.iter_mut().enumerate().take(BATCH);
-            match scheme {
-                Scheme::Pic => targets.for_each(|(k, v)| *v = grid.velocity(&stencils, k)),
-                Scheme::Flip { blend, .. } => targets.for_each(|(k, v)| {
-                    let (pic, change) = (grid.velocity(&stencils, k), change.velocity(&stencils, k));
+        let position = &particles.position[ranges.range(block)];
+        simd(
+            #[inline(always)]
+            || take_up(scheme, (grid, change), position, &mut stencils, target, affine),
+        );
+    });
+}
+
+/// Gives the particles of one block their velocities from the tiles of the grid and of its change.
+#[inline(always)]
+fn take_up<const D: usize>(
+    scheme: Scheme<D>,
+    (grid, change): (&FaceTiles<D, HALO>, &FaceTiles<D, HALO>),
+    position: &[[f32; D]],
+    stencils: &mut Stencils<D, HALO>,
+    target: &mut [[f32; D]],
+    affine: &mut [[[f32; D]; D]],
+) {
+    for (batch, (position, target)) in position.chunks(BATCH).zip(target.chunks_mut(BATCH)).enumerate() {
+        assert!(stencils.find(position), "{MOVED}");
+        match scheme {
+            Scheme::Pic => {
+                for (k, v) in target.iter_mut().enumerate().take(BATCH) {
+                    *v = grid.velocity(stencils, k);
+                }
+            }
+            Scheme::Flip { blend, .. } => {
+                for (k, v) in target.iter_mut().enumerate().take(BATCH) {
+                    let (pic, change) = (grid.velocity(stencils, k), change.velocity(stencils, k));
                     for a in 0..D {
                         v[a] = blend * (v[a] + change[a]) + (1.0 - blend) * pic[a];
                     }
-                }),
-                Scheme::Apic => targets.zip(&mut affine[batch * BATCH..]).for_each(|((k, v), c)| {
-                    (*v, *c) = grid.velocity_and_gradient(&stencils, k);
-                }),
+                }
+            }
+            Scheme::Apic => {
+                let affine = &mut affine[batch * BATCH..];
+                for (k, (v, c)) in target.iter_mut().zip(affine).enumerate().take(BATCH) {
+                    (*v, *c) = grid.velocity_and_gradient(stencils, k);
+                }
             }
         }
-    });
+    }
 }

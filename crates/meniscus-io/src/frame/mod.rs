@@ -27,7 +27,7 @@ use air::PackedAir;
 pub use air::{FrameAir, FrameBubble, NO_AIR, OPEN_AIR};
 pub(crate) use level_set::BAND;
 use level_set::{PackedLevelSet, near_liquid};
-use particles::PackedParticles;
+use particles::{PackedParticles, PackedPoints};
 use velocity::PackedVelocity;
 
 /// A simulation at one moment. Lengths are in cells, velocities in metres a second.
@@ -115,7 +115,7 @@ struct Packed<const D: usize> {
     level_set: PackedLevelSet,
     velocity: PackedVelocity,
     particles: Option<PackedParticles<D>>,
-    smoke: Vec<PackedParticles<D>>,
+    smoke: Vec<PackedPoints<D>>,
     solids: Vec<RigidTransform<D>>,
     air: Option<PackedAir<D>>,
 }
@@ -135,7 +135,7 @@ impl<const D: usize> Packed<D> {
             level_set,
             velocity,
             particles: frame.particles.as_ref().map(PackedParticles::new),
-            smoke: frame.smoke.iter().map(|markers| PackedParticles::of_markers(markers)).collect(),
+            smoke: frame.smoke.iter().map(|markers| PackedPoints::sorted(markers, blocks)).collect(),
             solids: frame.solids.clone(),
             air: frame.air.as_ref().map(|air| PackedAir::new(air, &frame.level_set)),
         }
@@ -156,7 +156,7 @@ impl<const D: usize> Packed<D> {
             level_set,
             velocity,
             particles: self.particles.map(|particles| particles.unpack()).transpose()?,
-            smoke: self.smoke.iter().map(|p| Ok(p.unpack()?.position)).collect::<Result<_, String>>()?,
+            smoke: self.smoke.iter().map(PackedPoints::unpack).collect::<Result<_, String>>()?,
             solids: self.solids,
             air,
         })

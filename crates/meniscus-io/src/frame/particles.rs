@@ -1,6 +1,9 @@
 //! The particles of a frame.
 
-use meniscus_core::grid::BLOCK_EDGE;
+use std::sync::Arc;
+
+use meniscus_core::grid::{BLOCK_EDGE, Blocks};
+use meniscus_core::particles::SortWorkspace;
 use meniscus_core::serde_array::bulk;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -15,21 +18,60 @@ const EDGE: f32 = BLOCK_EDGE as f32;
 /// Positions have this many steps across a block.
 const STEPS: f32 = 65536.0;
 
-/// Particles as runs in the same block.
+/// Points as runs in the same block.
 #[derive(Serialize, Deserialize)]
-pub(super) struct PackedParticles<const D: usize> {
+pub(super) struct PackedPoints<const D: usize> {
     /// The block of each run.
     #[serde(with = "bulk")]
     block: Vec<[i32; D]>,
-    /// The number of particles of each run.
+    /// The number of points of each run.
     #[serde(with = "bulk")]
     count: Vec<u32>,
+    /// Places in the block, axis by axis, less that of the point before.
+    #[serde(with = "bulk")]
+    position: Vec<u8>,
+}
+
+impl<const D: usize> PackedPoints<D> {
+    fn new(position: &[[f32; D]]) -> Self {
+        let blocks: Vec<[i32; D]> = position.par_iter().map(block_of).collect();
+        let (block, count) = blocks.chunk_by(|x, y| x == y).map(|run| (run[0], run.len() as u32)).unzip();
+        let places = |axis: usize| position.iter().map(|x| place_in_block(x[axis])).collect();
+        let planes = (0..D).into_par_iter().map(|axis| to_planes(&differences(places(axis))));
+        Self { block, count, position: planes.collect::<Vec<_>>().concat() }
+    }
+
+    /// Points in any order, put in that of the blocks.
+    pub(super) fn sorted(points: &[[f32; D]], blocks: &Arc<Blocks<D>>) -> Self {
+        Self::new(&SortWorkspace::default().sorted(blocks, points))
+    }
+
+    pub(super) fn unpack(&self) -> Result<Vec<[f32; D]>, String> {
+        let runs = self.block.len();
+        if self.count.len() != runs {
+            return Err(format!("its particles are not in {runs} runs"));
+        }
+        let total = self.count.iter().map(|&count| count as usize).sum();
+        let mut places = from_planes_by_axis(&self.position, D, total, "its particle positions")?;
+        places.iter_mut().for_each(|values| sums(values));
+        let mut position = Vec::with_capacity(total);
+        for (block, &count) in self.block.iter().zip(&self.count) {
+            for _ in 0..count {
+                let k = position.len();
+                position.push(std::array::from_fn(|a| restore_position(block[a], places[a][k])));
+            }
+        }
+        Ok(position)
+    }
+}
+
+/// Particles as runs in the same block.
+#[derive(Serialize, Deserialize)]
+pub(super) struct PackedParticles<const D: usize> {
+    points: PackedPoints<D>,
     /// The largest velocity component of each run.
     #[serde(with = "bulk")]
     largest: Vec<f32>,
-    /// Places in the block, axis by axis, less that of the particle before.
-    #[serde(with = "bulk")]
-    position: Vec<u8>,
     /// Velocities, axis by axis, less that of the particle before.
     #[serde(with = "bulk")]
     velocity: Vec<u8>,
@@ -39,56 +81,38 @@ impl<const D: usize> PackedParticles<D> {
     pub(super) fn new(particles: &FrameParticles<D>) -> Self {
         let FrameParticles { position, velocity } = particles;
         assert_eq!(position.len(), velocity.len(), "every particle has a velocity");
-        let (mut block, mut count, mut fastest) = (Vec::new(), Vec::new(), Vec::new());
-        let mut packed_velocity = vec![Vec::with_capacity(position.len()); D];
-        let mut start = 0;
-        for run in position.chunk_by(|x, y| block_of(x) == block_of(y)) {
-            let velocity = &velocity[start..start + run.len()];
-            let speed = largest(velocity.as_flattened().iter().copied());
-            for (axis, packed) in packed_velocity.iter_mut().enumerate() {
-                packed.extend(velocity.iter().map(|v| quantise(v[axis], speed)));
+        let points = PackedPoints::new(position);
+        let mut fastest = Vec::with_capacity(points.count.len());
+        let mut packed = vec![Vec::with_capacity(position.len()); D];
+        let mut rest = &velocity[..];
+        for &count in &points.count {
+            let run = rest.split_off(..count as usize).expect("runs hold every particle");
+            let speed = largest(run.as_flattened().iter().copied());
+            for (axis, packed) in packed.iter_mut().enumerate() {
+                packed.extend(run.iter().map(|v| quantise(v[axis], speed)));
             }
-            block.push(block_of(&run[0]));
-            count.push(run.len() as u32);
             fastest.push(speed);
-            start += run.len();
         }
-        let places = |axis: usize| position.iter().map(|x| place_in_block(x[axis])).collect();
-        let position = (0..D).into_par_iter().map(|axis| to_planes(&differences(places(axis))));
-        let velocity = packed_velocity.into_par_iter().map(|v| to_planes(&differences(v)));
-        let (position, velocity): (Vec<_>, Vec<_>) = (position.collect(), velocity.collect());
-        Self { block, count, largest: fastest, position: position.concat(), velocity: velocity.concat() }
-    }
-
-    /// Points without velocities, in the order of their blocks.
-    pub(super) fn of_markers(markers: &[[f32; D]]) -> Self {
-        let mut position = markers.to_vec();
-        position.par_sort_by_cached_key(block_of);
-        let velocity = vec![[0.0; D]; position.len()];
-        Self::new(&FrameParticles { position, velocity })
+        let velocity = packed.into_par_iter().map(|v| to_planes(&differences(v)));
+        Self { points, largest: fastest, velocity: velocity.collect::<Vec<_>>().concat() }
     }
 
     pub(super) fn unpack(&self) -> Result<FrameParticles<D>, String> {
-        let runs = self.block.len();
-        if self.count.len() != runs || self.largest.len() != runs {
-            return Err(format!("its particles are not in {runs} runs"));
+        let position = self.points.unpack()?;
+        let count = &self.points.count;
+        if self.largest.len() != count.len() {
+            return Err(format!("its particles are not in {} runs", self.largest.len()));
         }
-        let total = self.count.iter().map(|&count| count as usize).sum();
-        let mut places = from_planes_by_axis(&self.position, D, total, "its particle positions")?;
-        let mut packed = from_planes_by_axis(&self.velocity, D, total, "its particle velocities")?;
-        places.iter_mut().chain(&mut packed).for_each(|values| sums(values));
-
-        let mut particles =
-            FrameParticles { position: Vec::with_capacity(total), velocity: Vec::with_capacity(total) };
-        for run in 0..runs {
-            for _ in 0..self.count[run] {
-                let k = particles.position.len();
-                let position = |a: usize| restore_position(self.block[run][a], places[a][k]);
-                particles.position.push(std::array::from_fn(position));
-                particles.velocity.push(std::array::from_fn(|a| restore(packed[a][k], self.largest[run])));
+        let mut packed = from_planes_by_axis(&self.velocity, D, position.len(), "its particle velocities")?;
+        packed.iter_mut().for_each(|values| sums(values));
+        let mut velocity = Vec::with_capacity(position.len());
+        for (&count, &largest) in count.iter().zip(&self.largest) {
+            for _ in 0..count {
+                let k = velocity.len();
+                velocity.push(std::array::from_fn(|a| restore(packed[a][k], largest)));
             }
         }
-        Ok(particles)
+        Ok(FrameParticles { position, velocity })
     }
 }
 
@@ -96,7 +120,7 @@ impl<const D: usize> PackedParticles<D> {
 impl<const D: usize> PackedParticles<D> {
     /// Claims more particles than there are.
     pub(super) fn spoil(&mut self) {
-        self.count[0] = u32::MAX;
+        self.points.count[0] = u32::MAX;
     }
 }
 

@@ -9,11 +9,12 @@ mod smooth;
 mod tests;
 
 use meniscus_core::grid::block_len;
+use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
 use crate::operator::{Level, Scratch, Stencil, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
-use crate::real::{Real, simd};
+use crate::real::Real;
 use aggregate::{Aggregation, coarse_local};
 use coarsest::Coarsest;
 use nullspace::Labels;

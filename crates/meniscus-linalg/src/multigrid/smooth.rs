@@ -8,10 +8,11 @@
 //! to date. A visit repeats this while the block is in the nearest cache.
 
 use meniscus_core::grid::block_len;
+use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
 use crate::operator::{Expanded, LANES, Level, Planes, Scratch, TASK_BLOCKS, Tile, lane, planes, spread};
-use crate::real::{Real, simd};
+use crate::real::Real;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {

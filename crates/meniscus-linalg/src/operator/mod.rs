@@ -14,6 +14,7 @@ mod without;
 use std::sync::Arc;
 
 use meniscus_core::grid::{Blocks, Slot, block_len};
+use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
 pub(crate) use expand::Expanded;
@@ -25,7 +26,7 @@ pub(crate) use stencil::{Mask, Stencil, coordinate};
 pub use stencil::{Patch, face_len, lower_face, upper_face};
 pub(crate) use tile::{LANES, Planes, Tile, gather, lane, planes, spread};
 
-use crate::real::{Real, simd};
+use crate::real::Real;
 
 /// Blocks that one task works through: large enough to hide the cost of a task.
 pub(crate) const TASK_BLOCKS: usize = 16;

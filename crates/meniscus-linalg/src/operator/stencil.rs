@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, block_len, cell_in_block};
+use meniscus_core::simd::simd;
 
-use crate::real::{Real, Row, row_from, row_of, rows, simd};
+use crate::real::{Real, Row, row_from, row_of, rows};
 
 /// The distance between the lower and the upper face of a cell in a block's face array.
 const FACE_STRIDE: [usize; 3] = [1, 8, 64];

@@ -14,7 +14,7 @@ use crate::params::{Params, Solid, Source, Surroundings};
 use crate::projection::{ClosedFace, RigidBody};
 use crate::rigid::Matrix;
 pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
-use sight::{Sight, at_nodes, fill_open, find_sights};
+use sight::{Sight, at_nodes, fill_open, find_sights, value_at_nodes};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;
@@ -29,6 +29,8 @@ pub struct Boundary<const D: usize> {
     /// Which sides of the domain let go of the liquid.
     pub separating_sides: [[bool; 2]; D],
     sight: Vec<Sight>,
+    /// What blocks see of all but free bodies.
+    walls: Vec<Sight>,
     /// By block: whether only resting solids are in its sight and it has no face of a source.
     resting: Vec<bool>,
     /// The open fraction of the faces: 0 on closed sides of the domain, in solids and in sources.
@@ -50,6 +52,8 @@ pub struct BodyView {
     pub unit_mass: Matrix,
     /// What it closes of the faces of the blocks.
     pub faces: Vec<ClosedFace>,
+    /// What the mass matrix counts of faces beyond that: less than nothing where a film moves with the body.
+    pub unseen: Vec<ClosedFace>,
 }
 
 impl<const D: usize> Boundary<D> {
@@ -70,10 +74,12 @@ impl<const D: usize> Boundary<D> {
             });
         }
         let resting = seen.iter().map(|seen| seen.rests).collect();
+        let (sight, walls) = seen.into_iter().map(|seen| (seen.all, seen.walls)).unzip();
         let mut boundary = Self {
             blocks: blocks.clone(),
             separating_sides: params.separating_sides(),
-            sight: seen.into_iter().map(|seen| seen.all).collect(),
+            sight,
+            walls,
             resting,
             open,
             bodies: Vec::new(),
@@ -97,38 +103,45 @@ impl<const D: usize> Boundary<D> {
         for solid in free {
             let closed = closed_faces(&params.grid, solid);
             let unit_mass = RigidBody::mass_of_faces(&params.grid, solid.to.translation, 1.0, &closed);
-            let mut faces = Vec::new();
-            for (axis, cell, part) in closed {
+            let (mut faces, mut unseen) = (Vec::new(), Vec::new());
+            for (axis, cell, whole) in closed {
                 let Some(upper) = blocks.locate(cell) else { continue };
                 let open = &mut self.open.axes[axis].values_mut()[upper.flat::<D>()];
-                let left = (*open - part as f32).max(0.0);
-                let part = if left < CLOSED { *open } else { part as f32 };
+                let left = (*open - whole as f32).max(0.0);
+                let part = if left < CLOSED { *open } else { whole as f32 };
                 *open -= part;
                 if part > 0.0 {
                     by_bodies.axes[axis].values_mut()[upper.flat::<D>()] += part;
                     faces.push(ClosedFace { axis, upper, part: f64::from(part) });
                 }
+                if f64::from(part) != whole {
+                    unseen.push(ClosedFace { axis, upper, part: whole - f64::from(part) });
+                }
             }
-            self.bodies.push(BodyView { unit_mass, faces });
+            self.bodies.push(BodyView { unit_mass, faces, unseen });
         }
         self.close_films(&mut by_bodies);
         self.by_bodies = Some(by_bodies);
     }
 
-    /// Closes what bodies leave of cells at a wall that are too narrow for liquid to move in: between a body and the wall that it lies on
-    /// there is a film. A flow through it would have to be many times faster than the body, and none could be carried on to
-    /// the next substep.
+    /// Closes the faces of cells that a body and a wall leave next to nothing of: between a body and the wall that it lies on there is a film. A
+    /// flow through it would have to be many times faster than the body, and none could be carried on to the next substep.
     fn close_films(&mut self, by_bodies: &mut FaceField<f32, D>) {
         let blocks = self.blocks.clone();
-        let open = &self.open;
+        let by_wall = |axis: usize, face: Slot| {
+            let is_inlet = self.inlets.as_ref().is_some_and(|inlets| !inlets.axes[axis][face].is_nan());
+            !is_inlet && self.open.axes[axis][face] + by_bodies.axes[axis][face] < 1.0 - CLOSED
+        };
         let is_film = |cell: Slot| {
-            let faces = || (0..D).flat_map(|axis| [(axis, Some(cell)), (axis, blocks.step(cell, axis, 1))]);
-            let is_narrow =
-                |(axis, face): (usize, Option<Slot>)| face.is_some_and(|face| open.axes[axis][face] < NARROW);
-            let by_wall = |(axis, face): (usize, Option<Slot>)| {
-                face.is_some_and(|face| open.axes[axis][face] + by_bodies.axes[axis][face] < 1.0 - CLOSED)
-            };
-            faces().all(is_narrow) && faces().any(by_wall)
+            let inside = blocks.cell(cell).iter().zip(blocks.cells()).all(|(&c, n)| c < n);
+            let above = |axis: usize| blocks.step(cell, axis, 1);
+            let left = self.open_volume(cell);
+            let by_body = self.walls[cell.block].open_volume(cell.local) - left;
+            inside
+                && left < f64::from(NARROW)
+                && by_body > f64::from(CLOSED)
+                && (0..D)
+                    .any(|axis| by_wall(axis, cell) || above(axis).is_some_and(|face| by_wall(axis, face)))
         };
         let sides = |face: &ClosedFace| [blocks.step(face.upper, face.axis, 0), Some(face.upper)];
         let is_film = |face: &ClosedFace| sides(face).into_iter().flatten().any(is_film);
@@ -140,6 +153,7 @@ impl<const D: usize> Boundary<D> {
                 let rest = std::mem::take(&mut self.open.axes[face.axis].values_mut()[at]);
                 by_bodies.axes[face.axis].values_mut()[at] += rest;
                 face.part += f64::from(rest);
+                body.unseen.push(ClosedFace { part: -f64::from(rest), ..*face });
             }
         }
     }
@@ -297,7 +311,7 @@ impl<const D: usize> Boundary<D> {
         match &self.sight[block] {
             Sight::Open => SIGHT as f32,
             Sight::Solid => -SIGHT as f32,
-            Sight::Cut(cut) => at_nodes(&cut.nodes, self.in_block(block, x)).0,
+            Sight::Cut(cut) => value_at_nodes(&cut.nodes, self.in_block(block, x)),
         }
     }
 

@@ -401,19 +401,39 @@ fn open_fraction<const D: usize>(nodes: &[f32], cell: [usize; D], axis: usize) -
     if open < CLOSED { 0.0 } else { open }
 }
 
-/// The multilinear interpolant of the nodes of a block, and its gradient.
-pub(super) fn at_nodes<const D: usize>(nodes: &[f32], x: [f32; D]) -> (f32, [f32; D]) {
+/// The values of the nodes around a point of a block, and its place among them.
+#[inline]
+fn around<const D: usize>(nodes: &[f32], x: [f32; D]) -> ([f32; 8], [f32; D]) {
     let base: [usize; D] = std::array::from_fn(|a| (x[a].max(0.0) as usize).min(BLOCK_EDGE - 1));
-    let fraction: [f32; D] = std::array::from_fn(|a| x[a] - base[a] as f32);
-    let (mut value, mut gradient) = (0.0, [0.0; D]);
-    for k in 0..1 << D {
-        let node = nodes[node_index::<D>(std::array::from_fn(|a| base[a] + (k >> a & 1)))];
-        let along = |a: usize| if k >> a & 1 == 1 { fraction[a] } else { 1.0 - fraction[a] };
-        value += node * (0..D).map(along).product::<f32>();
-        for (axis, slope) in gradient.iter_mut().enumerate() {
-            let sign = if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
-            *slope += node * sign * (0..D).filter(|&a| a != axis).map(along).product::<f32>();
+    let mut corners = [0.0; 8];
+    for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
+        *corner = nodes[node_index::<D>(std::array::from_fn(|a| base[a] + (k >> a & 1)))];
+    }
+    (corners, std::array::from_fn(|a| x[a] - base[a] as f32))
+}
+
+/// The multilinear interpolant of the nodes of a block.
+#[inline]
+pub(super) fn value_at_nodes<const D: usize>(nodes: &[f32], x: [f32; D]) -> f32 {
+    let (mut corners, fraction) = around(nodes, x);
+    for axis in (0..D).rev() {
+        for k in 0..1 << axis {
+            corners[k] += fraction[axis] * (corners[k + (1 << axis)] - corners[k]);
         }
     }
-    (value, gradient)
+    corners[0]
+}
+
+/// The multilinear interpolant of the nodes of a block, and its gradient.
+pub(super) fn at_nodes<const D: usize>(nodes: &[f32], x: [f32; D]) -> (f32, [f32; D]) {
+    let (corners, fraction) = around(nodes, x);
+    let mut gradient = [0.0; D];
+    for (k, corner) in corners.into_iter().enumerate().take(1 << D) {
+        let along = |a: usize| if k >> a & 1 == 1 { fraction[a] } else { 1.0 - fraction[a] };
+        for (axis, slope) in gradient.iter_mut().enumerate() {
+            let sign = if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
+            *slope += corner * sign * (0..D).filter(|&a| a != axis).map(along).product::<f32>();
+        }
+    }
+    (value_at_nodes(nodes, x), gradient)
 }

@@ -1,0 +1,96 @@
+//! The rigid bodies as the projection wants them: after gravity has acted on them, and held where something is in their way.
+
+use meniscus_core::grid::{Field, Slot};
+use meniscus_core::vector::sub;
+
+use crate::bodies::{RigidState, mass_of};
+use crate::boundary::{BodyView, Boundary};
+use crate::params::{Params, Rigid, Surroundings};
+use crate::projection::{ClosedFace, ProjectionInfo, RigidBody};
+use crate::rigid::{Twist, add, inverse, motions, product};
+use crate::state::State;
+
+/// The rigid bodies after gravity has acted on them.
+pub fn carriers<const D: usize>(
+    state: &State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    boundary: &Boundary<D>,
+    dt: f64,
+) -> Vec<RigidBody<D>> {
+    let level_set = &state.level_set;
+    let bodies = state.bodies.iter().zip(&surroundings.bodies).zip(&boundary.bodies);
+    let carrier = |((state, body), view): ((&RigidState<D>, &Rigid<D>), &BodyView)| {
+        let mut velocity = state.velocity;
+        velocity.iter_mut().zip(params.gravity).for_each(|(v, g)| *v += g * dt);
+        RigidBody {
+            centre: state.pose.translation,
+            mass: mass_of(body, &state.pose, &view.unit_mass),
+            velocity,
+            held: false,
+            faces: view.faces.clone(),
+        }
+    };
+    let mut carriers: Vec<RigidBody<D>> = bodies.map(carrier).collect();
+    for (carrier, view) in carriers.iter_mut().zip(&boundary.bodies) {
+        let impulse = impulse_at_walls(params, level_set, carrier.centre, &view.unseen, dt);
+        add(&mut carrier.velocity, &product(&inverse(carrier.mass), &impulse));
+    }
+    carriers
+}
+
+/// The impulse of the liquid at walls that a body feels beside that of the projection's pressures. These are known in the middle of cells; from
+/// there to the bottom of a body that lies on the floor the pressure rises further, by the weight of what the body displaces there. With it
+/// gravity moves a neutral body as it moves the liquid, at walls too.
+fn impulse_at_walls<const D: usize>(
+    params: &Params<D>,
+    level_set: &Field<f32, D>,
+    centre: [f64; D],
+    unseen: &[ClosedFace],
+    dt: f64,
+) -> Twist {
+    let blocks = level_set.blocks();
+    let is_wet = |face: &ClosedFace| {
+        let in_domain = |slot: &Slot| blocks.cell(*slot).iter().zip(blocks.cells()).all(|(&c, n)| c < n);
+        let sides = [blocks.step(face.upper, face.axis, 0), Some(face.upper)].into_iter().flatten();
+        sides.filter(in_domain).map(|slot| level_set[slot]).sum::<f32>() < 0.0
+    };
+    let mut impulse = Twist::default();
+    for face in unseen.iter().filter(|face| is_wet(face)) {
+        let mass = params.density * params.grid.dx.powi(D as i32) * face.part;
+        let at = params.grid.face_centre(face.axis, blocks.cell(face.upper).map(|c| c as i64));
+        let push = -mass * params.gravity[face.axis] * dt;
+        add(&mut impulse, &motions(face.axis, sub(at, centre)).map(|m| push * m));
+    }
+    impulse
+}
+
+/// The bodies with those held that will run into something with the velocity that the projection gave them, at the velocity that
+/// is left to them; `None` if all go their way.
+pub fn stopped<const D: usize>(
+    state: &State<D>,
+    surroundings: &Surroundings<D>,
+    bodies: &[RigidBody<D>],
+    info: &ProjectionInfo<D>,
+    dt: f64,
+) -> Option<Vec<RigidBody<D>>> {
+    let contact = surroundings.contact.as_ref()?;
+    let given = info.body_velocity.iter();
+    let moving = |(body, &velocity): (&RigidState<D>, &Twist)| RigidState { velocity, ..*body };
+    let moving: Vec<RigidState<D>> = state.bodies.iter().zip(given).map(moving).collect();
+    let left = contact.velocities(&moving, dt);
+    let is_stopped = |(body, left): (&RigidState<D>, &Twist)| {
+        let size = |v: &Twist| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let change: Twist = std::array::from_fn(|k| left[k] - body.velocity[k]);
+        size(&change) > UNHINDERED * size(&body.velocity)
+    };
+    let is_stopped: Vec<bool> = moving.iter().zip(&left).map(is_stopped).collect();
+    let hold = |((body, &velocity), &is_stopped): ((&RigidBody<D>, &Twist), &bool)| match is_stopped {
+        true => RigidBody { velocity, held: true, ..body.clone() },
+        false => body.clone(),
+    };
+    is_stopped.contains(&true).then(|| bodies.iter().zip(&left).zip(&is_stopped).map(hold).collect())
+}
+
+/// A change of velocity by less than this part of it is the rounding of a free flight, and the turn of its axes.
+const UNHINDERED: f64 = 1e-3;

@@ -1,0 +1,233 @@
+//! From the particles' velocities to the grid's, made to keep every volume, and back.
+
+use std::sync::Arc;
+
+use meniscus_core::extrapolate::extrapolate;
+use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
+use meniscus_core::particles::BlockRanges;
+use meniscus_core::transfer::{Scheme, grid_to_particles, particles_to_grid};
+use meniscus_linalg::SolveInfo;
+use rayon::prelude::*;
+
+use crate::boundary::Boundary;
+use crate::carriers::{carriers, stopped};
+use crate::curvature::surface_pressure;
+use crate::params::{Params, Solid, Surroundings, Transfer};
+use crate::projection::{Liquid, ProjectionInfo, SolidVelocity, project};
+use crate::separate::{Walls, leave_walls};
+use crate::smoke::add_buoyancy;
+use crate::spray::Spray;
+use crate::state::State;
+use crate::step::{Clock, StepError, Workspace};
+use crate::viscosity::{Viscosity, ViscosityParams, diffuse};
+use crate::volume::volume_correction;
+
+/// What the stages of the velocity share.
+#[derive(Clone, Copy)]
+pub struct Substep<'a, const D: usize> {
+    pub dt: f64,
+    pub ranges: &'a BlockRanges<D>,
+    pub boundary: &'a Boundary<D>,
+}
+
+/// From the velocities of the particles to those of the grid, and back; tells how the solves went.
+pub fn solve_velocity<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    substep: Substep<D>,
+    workspace: &mut Workspace<D>,
+    clock: &mut Clock,
+) -> Result<(ProjectionInfo<D>, Option<SolveInfo>), StepError> {
+    let Substep { dt, ranges, boundary } = substep;
+    let blocks = ranges.blocks();
+    let mut velocity = FaceField::new(blocks.clone(), 0.0);
+    let mut weight = FaceField::new(blocks.clone(), 0.0);
+    particles_to_grid(&state.particles, ranges, &mut velocity, &mut weight, &mut workspace.transfer);
+    let mut valid = FaceField::new(blocks.clone(), false);
+    for axis in 0..D {
+        let weight = weight.axes[axis].values().par_iter();
+        valid.axes[axis]
+            .values_mut()
+            .par_iter_mut()
+            .zip(weight)
+            .for_each(|(valid, &weight)| *valid = weight > 0.0);
+    }
+    drop(weight);
+    // Faces of the liquid that no particle reaches.
+    extrapolate(&mut velocity, &mut valid, 2);
+    clock.stage("to_grid");
+
+    let before = matches!(params.transfer, Transfer::Flip { .. }).then(|| velocity.clone());
+    add_gravity(params, dt, &mut velocity);
+    add_buoyancy(params, &surroundings.smoke, &state.smoke, dt, &mut velocity);
+    clock.stage("forces");
+
+    let has_tension = params.surface_tension > 0.0;
+    let surface_pressure = has_tension.then(|| surface_pressure(params, &state.level_set, boundary));
+    if has_tension {
+        clock.stage("tension");
+    }
+
+    let wall = |axis: usize, cell: [usize; D]| boundary.wall_share(params, surroundings, dt, axis, cell);
+    let bodies = carriers(state, params, surroundings, boundary, dt);
+    let moving = boundary.has_moving_walls(surroundings);
+    let bubbles = state.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
+    let corrections = match &state.tracked {
+        Some(tracked) => tracked.corrections(params, dt),
+        None => vec![volume_correction(state.volume, state.volume_target, dt)],
+    };
+    let divergence = |cell: Slot| match state.tracked.as_ref().map(|tracked| tracked.body_at(cell)) {
+        Some(body) => body.map_or(0.0, |body| corrections[body]),
+        None => corrections[0],
+    };
+    let separates = |axis: usize, cell: [usize; D]| boundary.separates(params, surroundings, axis, cell);
+    let any_separates = params.sides_separate || surroundings.solids.iter().any(|solid| solid.separates);
+    let liquid = Liquid {
+        grid: &params.grid,
+        level_set: &state.level_set,
+        open: &boundary.open,
+        solid_velocity: if moving { Some(&wall) } else { None },
+        bubbles: bubbles.as_ref(),
+        divergence: Some(&divergence),
+        bodies: &bodies,
+        separates: if any_separates { Some(&separates) } else { None },
+        surface_pressure: surface_pressure.as_ref(),
+    };
+    let mut pressure = moved_to(&state.pressure, blocks);
+    let (mut viscosity, mut first_iterations) = (None, 0);
+    if let Some(numbers) = viscosity_params(params, dt) {
+        // Viscosity acts on the motion that the pressure leaves: see `viscosity`.
+        let mut moved = velocity.clone();
+        let info =
+            project(&liquid, &mut moved, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
+        first_iterations = info.solve.iterations;
+        clock.stage("projection");
+        let mut valid = info.valid;
+        boundary.forget_narrow_faces(&mut valid);
+        extrapolate(&mut moved, &mut valid, 2);
+        let before = moved.clone();
+        let everything = |_: &Solid<D>| true;
+        let wall = |axis: usize, cell: [usize; D]| {
+            boundary.wall_speed(params, surroundings, dt, axis, cell, everything)
+        };
+        let solid_velocity: Option<SolidVelocity<D>> = if moving { Some(&wall) } else { None };
+        viscosity = Some(diffuse(&Liquid { solid_velocity, ..liquid }, &mut moved, &numbers)?);
+        add_change(&mut velocity, &before, &moved);
+    }
+    clock.stage("viscosity");
+
+    let tentative = surroundings.contact.is_some().then(|| velocity.clone());
+    let mut info =
+        project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
+    if let Some((tentative, held)) = tentative.zip(stopped(state, surroundings, &bodies, &info, dt)) {
+        // What lies on the floor does not fall: the liquid must not see it do so.
+        velocity = tentative;
+        let liquid = Liquid { bodies: &held, ..liquid };
+        info = project(
+            &liquid,
+            &mut velocity,
+            &mut pressure,
+            &params.projection(dt),
+            &mut workspace.projection,
+        )?;
+    }
+    info.solve.iterations = info.solve.iterations.max(first_iterations);
+    state.pressure = pressure;
+    if let Some(tracked) = &mut state.tracked {
+        tracked.set_pressures(&info.bubble_pressure);
+    }
+    for (body, &velocity) in state.bodies.iter_mut().zip(&info.body_velocity) {
+        body.velocity = velocity;
+    }
+    let surroundings = &surroundings.with_velocities(&info.body_velocity);
+    clock.stage("projection");
+
+    let mut valid = info.valid.clone();
+    boundary.forget_narrow_faces(&mut valid);
+    state.max_speed = max_speed(&velocity, &valid).max(source_speed(surroundings));
+    extrapolate(&mut velocity, &mut valid, params.reach());
+    // Nothing is known farther out.
+    for axis in 0..D {
+        let valid = valid.axes[axis].values().par_iter();
+        velocity.axes[axis].values_mut().par_iter_mut().zip(valid).for_each(|(u, &valid)| {
+            if !valid {
+                *u = 0.0;
+            }
+        });
+    }
+    let leaving: Vec<Slot> = info.separation.cells.iter().map(|(slot, _)| *slot).collect();
+    boundary.constrain(params, surroundings, dt, &mut velocity, &valid, &leaving);
+    state.velocity = velocity;
+    if !leaving.is_empty() {
+        let walls = Walls { params, surroundings, boundary, dt };
+        leave_walls(&mut state.level_set, &state.velocity, walls, &leaving);
+    }
+    clock.stage("extrapolate");
+
+    let scheme = match (params.transfer, &before) {
+        (Transfer::Flip { blend }, Some(before)) => Scheme::Flip { before, blend },
+        _ => Scheme::Apic,
+    };
+    let spray = Spray::find(state, ranges);
+    grid_to_particles(&state.velocity, scheme, &mut state.particles, ranges);
+    spray.fall(&mut state.particles, params.gravity.map(|g| (g * dt) as f32));
+    clock.stage("to_particles");
+    Ok((info, viscosity))
+}
+
+/// What gravity adds to the velocity in a substep.
+pub fn add_gravity<const D: usize>(params: &Params<D>, dt: f64, velocity: &mut FaceField<f32, D>) {
+    for (velocity, gravity) in velocity.axes.iter_mut().zip(params.gravity) {
+        let change = (gravity * dt) as f32;
+        velocity.values_mut().par_iter_mut().for_each(|u| *u += change);
+    }
+}
+
+/// `velocity += after - before`.
+fn add_change<const D: usize>(
+    velocity: &mut FaceField<f32, D>,
+    before: &FaceField<f32, D>,
+    after: &FaceField<f32, D>,
+) {
+    for axis in 0..D {
+        let change = before.axes[axis].values().par_iter().zip(after.axes[axis].values());
+        let velocity = velocity.axes[axis].values_mut().par_iter_mut();
+        velocity.zip(change).for_each(|(u, (before, after))| *u += after - before);
+    }
+}
+
+/// The numbers of the viscosity, if there is any.
+fn viscosity_params<const D: usize>(params: &Params<D>, dt: f64) -> Option<ViscosityParams<'static, D>> {
+    (params.viscosity != 0.0).then_some(ViscosityParams {
+        dt,
+        density: params.density,
+        viscosity: Viscosity::Uniform(params.viscosity),
+        walls: params.walls,
+        solve: params.solve,
+    })
+}
+
+/// The largest component of a velocity that a source prescribes, in m/s.
+pub fn source_speed<const D: usize>(surroundings: &Surroundings<D>) -> f64 {
+    surroundings.sources.iter().flat_map(|s| s.velocity).fold(0.0, |speed, v| v.abs().max(speed))
+}
+
+fn max_speed<const D: usize>(velocity: &FaceField<f32, D>, valid: &FaceField<bool, D>) -> f64 {
+    let of_axis = |axis: usize| {
+        let values = velocity.axes[axis].values().par_iter().zip(valid.axes[axis].values());
+        values.map(|(u, &valid)| if valid { u.abs() } else { 0.0 }).reduce(|| 0.0, f32::max)
+    };
+    f64::from((0..D).map(of_axis).fold(0.0, f32::max))
+}
+
+/// A field on other blocks: the same where both have the block.
+fn moved_to<const D: usize>(field: &Field<f64, D>, blocks: &Arc<Blocks<D>>) -> Field<f64, D> {
+    let mut new = Field::new(blocks.clone(), field.background());
+    new.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        if let Some(old) = field.blocks().find(blocks.coord(block)) {
+            values.copy_from_slice(field.block(old));
+        }
+    });
+    new
+}
