@@ -96,7 +96,7 @@ pub fn reseed<const D: usize>(
 
 /// Which half-cell a position is in: bit `a` is set in the upper half along axis `a`.
 pub(crate) fn half_of<const D: usize>(x: [f32; D]) -> usize {
-    (0..D).map(|a| usize::from(x[a].fract() >= 0.5) << a).sum()
+    (0..D).map(|a| ((2.0 * x[a]) as usize & 1) << a).sum()
 }
 
 #[cfg(test)]

@@ -25,9 +25,9 @@ pub struct Estimate {
     pub drawing: f64,
 }
 
-/// Bytes a particle that a simulation holds at its peak, fields and solver included: measured with
-/// `meniscus bench step`.
-const MEMORY_PER_PARTICLE: f64 = 160.0;
+/// Bytes a particle that a run holds at its peak, fields and solver included: 160 measured with `meniscus bench step`, and the frame that is
+/// being written.
+const MEMORY_PER_PARTICLE: f64 = 190.0;
 
 /// Bytes a particle of the frame cache, surface and velocities included: measured.
 const CACHE_PER_PARTICLE: f64 = 9.5;

@@ -61,7 +61,7 @@ fn draught<const D: usize>(ratio: f64, half: [f64; D], cells: [usize; D], air: A
     let (mut sum, mut time, mut tilt) = (0.0, 0.0, 0.0f64);
     let area: f64 = (0..D).filter(|&a| a != 1).map(|a| cells[a] as f64 * dx).product();
     let footprint: f64 = (0..D).filter(|&a| a != 1).map(|a| 2.0 * half[a]).product();
-    while tank.state.time < 3.0 {
+    while tank.state.time < 2.5 {
         let dt = tank.advance(0.01);
         let pose = tank.state.bodies[0].pose;
         tilt = tilt.max((1.0 - pose.rotation.matrix()[1][1]).max(0.0).sqrt());
@@ -83,10 +83,10 @@ fn a_floating_box_draws_its_density_ratio() {
         let (found, tilt) = draught::<2>(ratio, [0.15, 0.1], [48, 40], AirModel::Void);
         assert!((found - ratio).abs() < 0.01 && tilt < 0.02, "{ratio}: draws {found}, tilts by {tilt}");
     }
-    // A cube lies well at 0.1 and 0.9, a flat box at 0.5.
-    for (ratio, half) in [(0.1, [0.25; 3]), (0.5, [0.17, 0.12, 0.2]), (0.9, [0.25; 3])] {
-        let (found, tilt) = draught::<3>(ratio, half, [24, 24, 24], AirModel::Void);
-        assert!((found - ratio).abs() < 0.01 && tilt < 0.03, "{ratio}: draws {found}, tilts by {tilt}");
+    // A cube lies well at 0.1 and 0.9, a flat box at 0.5. With 24 cells the first draws no more than one of them, and rocks by 0.025.
+    for (ratio, half, cells) in [(0.1, [0.25; 3], 32), (0.5, [0.17, 0.12, 0.2], 24), (0.9, [0.25; 3], 24)] {
+        let (found, tilt) = draught::<3>(ratio, half, [cells; 3], AirModel::Void);
+        assert!((found - ratio).abs() < 0.01 && tilt < 0.02, "{ratio}: draws {found}, tilts by {tilt}");
     }
 }
 

@@ -115,7 +115,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     }
 
     /// The lower face along `axis` of the cell at a slot.
-    #[inline]
+    #[inline(always)]
     fn get(&self, axis: usize, upper: Slot) -> Option<Face> {
         let open = self.liquid.open.axes[axis][upper].into();
         if open == 0.0 {
@@ -124,19 +124,25 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let lower = self.blocks().step(upper, axis, 0);
         let lower_liquid = lower.is_some_and(|slot| self.is_liquid[slot.flat::<D>()]);
         let upper_liquid = self.is_liquid[upper.flat::<D>()];
-        let (liquid, air) = match (lower_liquid, upper_liquid) {
-            (false, false) => return None,
-            (true, true) => return Some(Face { open, theta: 1.0, between: Between::Liquid, jump: 0.0 }),
-            (true, false) => (lower, Some(upper)),
-            (false, true) => (Some(upper), lower),
-        };
+        match (lower_liquid, upper_liquid) {
+            (false, false) => None,
+            (true, true) => Some(Face { open, theta: 1.0, between: Between::Liquid, jump: 0.0 }),
+            _ => Some(self.surface_face(axis, upper, lower, open)),
+        }
+    }
+
+    /// A face between a liquid cell and one that is not.
+    #[inline(never)]
+    fn surface_face(&self, axis: usize, upper: Slot, lower: Option<Slot>, open: f64) -> Face {
+        let upper_liquid = self.is_liquid[upper.flat::<D>()];
+        let (liquid, air) = if upper_liquid { (Some(upper), lower) } else { (lower, Some(upper)) };
         let between = match air.and_then(|slot| self.bubble_at(slot)) {
             Some(bubble) => Between::Bubble(bubble),
             None => Between::OpenAir,
         };
         let sign = if upper_liquid { -1.0 } else { 1.0 };
         let jump = sign * self.surface_pressure(axis, upper, liquid, air);
-        Some(Face { open, theta: self.theta(axis, upper, liquid, air), between, jump })
+        Face { open, theta: self.theta(axis, upper, liquid, air), between, jump }
     }
 
     /// The bubble that a cell belongs to.
