@@ -27,24 +27,26 @@ pub struct CollideInfo {
 /// Puts particles back behind the closed sides of the domain, where they stop; marks those that left through open ones by
 /// a position that is no number.
 pub fn keep_inside<const D: usize>(params: &Params<D>, particles: &mut Particles<D>) -> CollideInfo {
-    let cells = params.grid.cells.map(|n| n as f32);
-    let fate = |(x, v): (&mut [f32; D], &mut [f32; D])| {
-        let is_inside = (0..D).all(|a| x[a] >= CLEARANCE && x[a] <= cells[a] - CLEARANCE);
-        if is_inside || x.iter().any(|c| !c.is_finite()) {
-            return CollideInfo::default();
-        }
-        let held = behind_sides(params, *x);
-        for a in 0..D {
-            if held[a] != x[a] {
-                v[a] = if held[a] > x[a] { v[a].max(0.0) } else { v[a].min(0.0) };
-            }
-        }
-        let has_left = (0..D).any(|a| held[a] < 0.0 || held[a] >= cells[a]);
-        *x = if has_left { [f32::NAN; D] } else { held };
-        CollideInfo { left: usize::from(has_left), lost: 0 }
-    };
     let particles = particles.position.par_iter_mut().zip(&mut particles.velocity);
-    particles.map(fate).reduce(CollideInfo::default, CollideInfo::plus)
+    particles.map(|(x, v)| stay_inside(params, x, v)).reduce(CollideInfo::default, CollideInfo::plus)
+}
+
+#[inline]
+fn stay_inside<const D: usize>(params: &Params<D>, x: &mut [f32; D], v: &mut [f32; D]) -> CollideInfo {
+    let cells = params.grid.cells.map(|n| n as f32);
+    let is_inside = (0..D).all(|a| x[a] >= CLEARANCE && x[a] <= cells[a] - CLEARANCE);
+    if is_inside || x.iter().any(|c| !c.is_finite()) {
+        return CollideInfo::default();
+    }
+    let held = behind_sides(params, *x);
+    for a in 0..D {
+        if held[a] != x[a] {
+            v[a] = if held[a] > x[a] { v[a].max(0.0) } else { v[a].min(0.0) };
+        }
+    }
+    let has_left = (0..D).any(|a| held[a] < 0.0 || held[a] >= cells[a]);
+    *x = if has_left { [f32::NAN; D] } else { held };
+    CollideInfo { left: usize::from(has_left), lost: 0 }
 }
 
 /// The nearest point behind the closed sides of the domain.
@@ -58,8 +60,8 @@ fn behind_sides<const D: usize>(params: &Params<D>, x: [f32; D]) -> [f32; D] {
 }
 
 /// Stops particles at the solids that they met on the way from where they were `before`, on that side of them, though
-/// the far side may be nearer now; pushes those out that began inside. What cannot be pushed is marked by a position that is
-/// no number.
+/// the far side may be nearer now; pushes those out that began inside. What cannot be pushed, or leaves through an open side, is marked by
+/// a position that is no number.
 pub fn meet_solids<const D: usize>(
     params: &Params<D>,
     surroundings: &Surroundings<D>,
@@ -68,31 +70,85 @@ pub fn meet_solids<const D: usize>(
     before: &[[f32; D]],
     particles: &mut Particles<D>,
 ) -> CollideInfo {
-    let (dx, blocks) = (params.grid.dx, boundary.blocks());
-    let nearby = Nearby::of_blocks(params, &surroundings.solids, blocks);
-    let anything = Nearby::all(params, &surroundings.solids);
-    let fate = |((x, v), before): ((&mut [f32; D], &mut [f32; D]), &[f32; D])| {
+    let obstacles = Obstacles::new(params, &surroundings.solids, boundary, dt);
+    let particles = particles.position.par_iter_mut().zip(&mut particles.velocity).zip(before);
+    let fate = |((x, v), before): ((&mut [f32; D], &mut [f32; D]), &[f32; D])| obstacles.meet(before, x, v);
+    particles.map(fate).reduce(CollideInfo::default, CollideInfo::plus)
+}
+
+/// The same for points without a velocity, which are kept inside the domain too.
+pub fn keep_points<const D: usize>(
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    boundary: &Boundary<D>,
+    dt: f64,
+    before: &[[f32; D]],
+    points: &mut [[f32; D]],
+) -> CollideInfo {
+    let obstacles = Obstacles::new(params, &surroundings.solids, boundary, dt);
+    let fate = |(x, before): (&mut [f32; D], &[f32; D])| {
+        let mut at_rest = [0.0; D];
+        stay_inside(params, x, &mut at_rest).plus(obstacles.meet(before, x, &mut at_rest))
+    };
+    points.par_iter_mut().zip(before).map(fate).reduce(CollideInfo::default, CollideInfo::plus)
+}
+
+/// The solids that particles may meet in a substep.
+struct Obstacles<'a, const D: usize> {
+    params: &'a Params<D>,
+    boundary: &'a Boundary<D>,
+    dt: f64,
+    /// By block.
+    nearby: Vec<Nearby<'a, D>>,
+    all: Nearby<'a, D>,
+}
+
+impl<'a, const D: usize> Obstacles<'a, D> {
+    fn new(params: &'a Params<D>, solids: &'a [Solid<D>], boundary: &'a Boundary<D>, dt: f64) -> Self {
+        let nearby = Nearby::of_blocks(params, solids, boundary.blocks());
+        Self { params, boundary, dt, nearby, all: Nearby::all(params, solids) }
+    }
+
+    /// Takes a particle to where it comes on its way from `before` to `x`.
+    #[inline]
+    fn meet(&self, before: &[f32; D], x: &mut [f32; D], v: &mut [f32; D]) -> CollideInfo {
+        if !x[0].is_finite() {
+            return CollideInfo::default();
+        }
         let way = (0..D).map(|a| (x[a] - before[a]).powi(2)).sum::<f32>().sqrt();
-        let block = blocks.find(x.map(|c| c as usize / BLOCK_EDGE));
-        let nearby = block.filter(|_| way <= usual_way(params)).map_or(&anything, |block| &nearby[block]);
+        let block = self.boundary.blocks().find(x.map(|c| c as usize / BLOCK_EDGE));
+        let known = block.filter(|_| way <= usual_way(self.params));
+        let nearby = known.map_or(&self.all, |block| &self.nearby[block]);
         if nearby.solids.is_empty() {
             return CollideInfo::default();
         }
         // What it met lies no farther from its end than the way of the two is long.
         let reach = way + nearby.travel + CLEARANCE;
-        if block.is_some_and(|block| nearby.are_beyond(reach, boundary, block, *x)) {
-            return CollideInfo::default();
+        match block.is_some_and(|block| nearby.are_beyond(reach, self.boundary, block, *x)) {
+            true => CollideInfo::default(),
+            false => self.meet_near(&nearby.solids, reach, before, x, v),
         }
-        let end = params.to_metres(*x);
-        let reach = f64::from(reach) * dx;
-        let near = || nearby.solids.iter().filter(|solid| solid.distance(end) < reach);
+    }
+
+    /// The same, of those of the solids that are within `reach` of its end, in cells.
+    fn meet_near(
+        &self,
+        solids: &[&Solid<D>],
+        reach: f32,
+        before: &[f32; D],
+        x: &mut [f32; D],
+        v: &mut [f32; D],
+    ) -> CollideInfo {
+        let (params, dx) = (self.params, self.params.grid.dx);
+        let (end, reach) = (params.to_metres(*x), f64::from(reach) * dx);
+        let near = || solids.iter().filter(|solid| solid.distance(end) < reach);
         for _ in 0..3 {
             let mut has_met = false;
             for solid in near() {
-                has_met |= meet_solid(params, solid, dt, before, x, v);
+                has_met |= meet_solid(params, solid, self.dt, before, x, v);
             }
             if !has_met {
-                return CollideInfo::default();
+                return stay_inside(params, x, v);
             }
         }
         // Between two solids there may be no room to slide.
@@ -103,15 +159,12 @@ pub fn meet_solids<const D: usize>(
         if depth(*x) > 0.0 && depth(*before) < 0.0 {
             *x = *before;
         }
-        let is_lost = depth(*x) > LOST;
-        if is_lost {
+        if depth(*x) > LOST {
             *x = [f32::NAN; D];
+            return CollideInfo { left: 0, lost: 1 };
         }
-        CollideInfo { left: 0, lost: usize::from(is_lost) }
-    };
-    let particles = particles.position.par_iter_mut().zip(&mut particles.velocity).zip(before);
-    let finite = particles.filter(|((x, _), _)| x[0].is_finite());
-    finite.map(fate).reduce(CollideInfo::default, CollideInfo::plus)
+        stay_inside(params, x, v)
+    }
 }
 
 /// The solids that particles of a block may have met.

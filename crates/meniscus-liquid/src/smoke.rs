@@ -3,13 +3,13 @@
 use meniscus_core::advect::advect_particles;
 use meniscus_core::grid::{FaceField, Field, unravel};
 use meniscus_core::interpolate::interpolate;
-use meniscus_core::particles::{Particles, SortWorkspace, jittered, markers_along};
+use meniscus_core::particles::{SortWorkspace, jittered, markers_along};
 use meniscus_core::serde_array::bulk;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::Boundary;
-use crate::collide::{keep_inside, meet_solids};
+use crate::collide::{CollideInfo, keep_points};
 use crate::params::{Params, Smoke, Solid, Surroundings};
 
 /// The markers of one smoke: where they are, in cells.
@@ -72,17 +72,14 @@ pub fn carry<const D: usize>(
     sort: &mut SortWorkspace<D>,
     Markers { position }: &mut Markers<D>,
 ) {
-    let mut particles = Particles::at(std::mem::take(position));
-    let ranges = particles.sort_by_block(velocity.blocks(), sort);
-    particles.truncate(ranges.sorted());
-    let before = particles.position.clone();
-    advect_particles(&mut particles.position, &ranges, velocity, (dt / params.grid.dx) as f32);
-    keep_inside(params, &mut particles);
-    if !surroundings.solids.is_empty() {
-        meet_solids(params, surroundings, boundary, dt, &before, &mut particles);
+    let ranges = sort.sort_points(velocity.blocks(), position);
+    position.truncate(ranges.sorted());
+    let before = position.clone();
+    advect_particles(position, &ranges, velocity, (dt / params.grid.dx) as f32);
+    let kept = keep_points(params, surroundings, boundary, dt, &before, position);
+    if kept != CollideInfo::default() {
+        position.retain(|x| x.iter().all(|c| c.is_finite()));
     }
-    *position = particles.position;
-    position.retain(|x| x.iter().all(|c| c.is_finite()));
 }
 
 /// Lets smoke rise: where it fills a cell, gravity is weaker by the part `buoyancy` (Boussinesq: the inertia is that of the

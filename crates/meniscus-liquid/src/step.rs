@@ -34,6 +34,8 @@ use crate::volume::{undo_sudden_change, undo_sudden_changes};
 pub struct Workspace<const D: usize> {
     ranges: Option<BlockRanges<D>>,
     sort: SortWorkspace<D>,
+    /// Where particles were at the start of a substep.
+    start: Vec<[f32; D]>,
     pub(crate) transfer: TransferWorkspace,
     boundary: BoundaryCache<D>,
     /// Of the solids where they were at the start of a substep.
@@ -171,8 +173,12 @@ pub fn step<const D: usize>(
     clock.stage("sources");
 
     let spray = Spray::find(state, &ranges);
-    let solids = !surroundings.solids.is_empty();
-    let start = solids.then(|| [&state.particles.position[..], &newcomers.position[..]].concat());
+    let start = &mut workspace.start;
+    start.clear();
+    if !surroundings.solids.is_empty() {
+        start.extend_from_slice(&state.particles.position);
+        start.extend_from_slice(&newcomers.position);
+    }
     advect_particles(&mut state.particles.position, &ranges, &state.velocity, dt_in_cells);
     spray.fly(&mut state.particles, dt_in_cells);
     advect_points(&mut newcomers.position, &state.velocity, dt_in_cells);
@@ -184,9 +190,9 @@ pub fn step<const D: usize>(
     let blocks = Arc::new(active_blocks(params, surroundings, &state.particles.position));
     let blocks = if &blocks == state.level_set.blocks() { state.level_set.blocks().clone() } else { blocks };
     let boundary = Boundary::new(params, surroundings, &blocks, &mut workspace.boundary);
-    if let Some(start) = start {
-        let met = meet_solids(params, surroundings, &boundary, dt, &start, &mut state.particles);
-        collide = collide.plus(met).plus(keep_inside(params, &mut state.particles));
+    if !surroundings.solids.is_empty() {
+        let start = &workspace.start;
+        collide = collide.plus(meet_solids(params, surroundings, &boundary, dt, start, &mut state.particles));
     }
     clock.stage("solids");
 

@@ -84,8 +84,7 @@ impl<const D: usize> Particles<D> {
         blocks: &Arc<Blocks<D>>,
         workspace: &mut SortWorkspace<D>,
     ) -> BlockRanges<D> {
-        let ranges = workspace.sort(blocks, &self.position);
-        workspace.order.apply(&mut self.position, &mut workspace.vectors);
+        let ranges = workspace.sort_points(blocks, &mut self.position);
         workspace.order.apply(&mut self.velocity, &mut workspace.vectors);
         if let Some(affine) = &mut self.affine {
             workspace.order.apply(affine, &mut workspace.matrices);
@@ -95,13 +94,14 @@ impl<const D: usize> Particles<D> {
 }
 
 impl<const D: usize> SortWorkspace<D> {
-    /// Points in the order that a sort by block and cell puts particles in.
+    /// Sorts points as [`Particles::sort_by_block`] does particles.
     ///
     /// # Panics
     /// If there are 2^32 points or active cells.
-    pub fn sorted(&mut self, blocks: &Arc<Blocks<D>>, points: &[[f32; D]]) -> Vec<[f32; D]> {
-        self.sort(blocks, points);
-        self.order.source.par_iter().map(|&k| points[k as usize]).collect()
+    pub fn sort_points(&mut self, blocks: &Arc<Blocks<D>>, points: &mut Vec<[f32; D]>) -> BlockRanges<D> {
+        let ranges = self.sort(blocks, points);
+        self.order.apply(points, &mut self.vectors);
+        ranges
     }
 
     /// A counting sort in two steps that write only to memory of their own: chunks of particles are

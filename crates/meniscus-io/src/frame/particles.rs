@@ -43,7 +43,9 @@ impl<const D: usize> PackedPoints<D> {
 
     /// Points in any order, put in that of the blocks.
     pub(super) fn sorted(points: &[[f32; D]], blocks: &Arc<Blocks<D>>) -> Self {
-        Self::new(&SortWorkspace::default().sorted(blocks, points))
+        let mut points = points.to_vec();
+        SortWorkspace::default().sort_points(blocks, &mut points);
+        Self::new(&points)
     }
 
     pub(super) fn unpack(&self) -> Result<Vec<[f32; D]>, String> {
