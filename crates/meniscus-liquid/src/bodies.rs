@@ -62,9 +62,10 @@ impl<const D: usize> RigidState<D> {
     }
 }
 
-/// What bodies run into, as someone else knows it.
+/// What bodies touch, as someone else knows it.
 pub trait Contact<const D: usize>: Debug + Send + Sync {
-    /// The velocities that bodies have after `dt` seconds in which they meet each other and the solids.
+    /// The velocities that each other and the solids leave to bodies that lie on them, for the next `dt` seconds. What is about to hit something
+    /// keeps its own.
     fn velocities(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Twist>;
 }
 

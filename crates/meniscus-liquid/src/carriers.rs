@@ -65,7 +65,7 @@ fn impulse_at_walls<const D: usize>(
     impulse
 }
 
-/// The bodies with those held that will run into something with the velocity that the projection gave them, at the velocity that
+/// The bodies with those held that lie on something and would enter it with the velocity that the projection gave them, at the velocity that
 /// is left to them; `None` if all go their way.
 pub fn stopped<const D: usize>(
     state: &State<D>,

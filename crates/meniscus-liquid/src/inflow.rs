@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use meniscus_core::fractions::grid_face_open_fraction;
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, block_len, local_index};
 use meniscus_core::particles::{BlockRanges, jittered};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
 use crate::boundary::source_cells;
-use crate::params::{Params, Source};
+use crate::params::{Params, Solid, Source};
 use crate::particles::Newcomers;
 use crate::reseed::half_of;
 use crate::state::State;
@@ -114,8 +115,21 @@ fn touches<const D: usize>(params: &Params<D>, shape: &Shape<D>, coord: [usize; 
     shape.signed_distance(centre) < half_diagonal + params.grid.dx * f64::from(params.band())
 }
 
-/// The volume that leaves through the open sides in a time of one cell per velocity, in cells, by cell.
-pub fn outflow<const D: usize>(state: &State<D>, params: &Params<D>) -> Vec<(Slot, f64)> {
+/// The volume that leaves through the open sides in a time of one cell per velocity, in cells, by cell: through what solids leave open of them
+/// where they are at the start of their motion.
+pub fn outflow<const D: usize>(
+    state: &State<D>,
+    params: &Params<D>,
+    solids: &[Solid<D>],
+) -> Vec<(Slot, f64)> {
+    let to_solids = |point: [f64; D]| {
+        let distances = solids.iter().map(|s| s.shape.signed_distance(s.from.apply_inverse(point)));
+        distances.fold(f64::INFINITY, f64::min)
+    };
+    let open = |axis: usize, face: [i64; D]| match to_solids(params.grid.face_centre(axis, face)) {
+        far if far > params.grid.dx => 1.0,
+        _ => grid_face_open_fraction(&params.grid, axis, face, |node| to_solids(params.grid.node(node))),
+    };
     let blocks = state.level_set.blocks();
     let cells = blocks.cells();
     let mut found = Vec::new();
@@ -134,7 +148,7 @@ pub fn outflow<const D: usize>(state: &State<D>, params: &Params<D>) -> Vec<(Slo
                     face[axis] += side as i64;
                     let out = f64::from(state.velocity.get(axis, face)) * (2.0 * side as f64 - 1.0);
                     if wet * out != 0.0 {
-                        found.push((slot, wet * out));
+                        found.push((slot, wet * out * open(axis, face)));
                     }
                 }
             }

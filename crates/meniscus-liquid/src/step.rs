@@ -386,7 +386,7 @@ fn exchange<const D: usize>(
             }
         }
     }
-    let out = outflow(state, params);
+    let out = outflow(state, params, &surroundings.solids);
     flow.removed += out.iter().map(|(_, out)| out).sum::<f64>() * cell_volume * dt / params.grid.dx;
     if let Some(tracked) = &mut state.tracked {
         for (cell, out) in out {

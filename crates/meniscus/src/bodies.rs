@@ -83,29 +83,23 @@ pub(crate) fn move_bodies<const D: usize>(
     solids: &Ways<D>,
     dt: f64,
 ) {
-    let moved = advance(contacts, bodies, solids, dt);
+    let mut moved = moving(bodies);
+    contacts.advance(&mut moved, solids, dt);
     for (body, Moving { pose, velocity, spin }) in bodies.iter_mut().zip(moved) {
         body.move_to(pose, velocity, spin);
     }
 }
 
-fn advance<const D: usize>(
-    contacts: &Contacts<D>,
-    bodies: &[RigidState<D>],
-    solids: &Ways<D>,
-    dt: f64,
-) -> Vec<Moving<D>> {
+fn moving<const D: usize>(bodies: &[RigidState<D>]) -> Vec<Moving<D>> {
     let moving = |body: &RigidState<D>| Moving {
         pose: body.pose,
         velocity: body.centre_velocity(),
         spin: body.angular_velocity(),
     };
-    let mut moving: Vec<Moving<D>> = bodies.iter().map(moving).collect();
-    contacts.advance(&mut moving, solids, dt);
-    moving
+    bodies.iter().map(moving).collect()
 }
 
-/// What bodies will run into after a substep, while the solids go their ways.
+/// What bodies touch after a substep, while the solids go their ways.
 pub(crate) struct Ahead<const D: usize> {
     pub contacts: Arc<Contacts<D>>,
     pub solids: Ways<D>,
@@ -113,8 +107,9 @@ pub(crate) struct Ahead<const D: usize> {
 
 impl<const D: usize> Contact<D> for Ahead<D> {
     fn velocities(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Twist> {
-        let moved = advance(&self.contacts, bodies, &self.solids, dt);
-        moved.into_iter().map(|body| twist(body.velocity, body.spin)).collect()
+        let mut settled = moving(bodies);
+        self.contacts.settle(&mut settled, &self.solids, dt);
+        settled.into_iter().map(|body| twist(body.velocity, body.spin)).collect()
     }
 }
 

@@ -29,8 +29,12 @@ pub struct Estimate {
 /// being written.
 const MEMORY_PER_PARTICLE: f64 = 190.0;
 
-/// Bytes a particle of the frame cache, surface and velocities included: measured.
+/// Bytes a particle of the frame cache, surface and velocities included: measured; and without the particles.
 const CACHE_PER_PARTICLE: f64 = 9.5;
+const CACHE_WITHOUT_PARTICLES: f64 = 1.2;
+
+/// Bytes a marker of smoke in the frame cache: measured.
+const CACHE_PER_MARKER: f64 = 5.5;
 
 /// Bytes a particle of a checkpoint: measured.
 const CHECKPOINT_PER_PARTICLE: f64 = 58.0;
@@ -64,11 +68,14 @@ fn estimate_in<const D: usize>(
     let fits = (MOST_PILOT_PARTICLES / particles).powf(1.0 / D as f64).min(1.0);
     let fine = fine_pilot::<D>(&with_cells(scene, ((cells as f64 * fits) as u64).max(1)), draw)?;
     let frames = f64::from(setup.time.frames);
+    let per_particle = if setup.output.particles { CACHE_PER_PARTICLE } else { CACHE_WITHOUT_PARTICLES };
+    let markers = coarse.markers * finer.powi(D as i32);
     Ok(Estimate {
         cells: setup.grid.cells.to_vec(),
         particles,
         memory: 10e6 + MEMORY_PER_PARTICLE * particles,
-        disk: particles * (frames * CACHE_PER_PARTICLE + 2.0 * CHECKPOINT_PER_PARTICLE),
+        disk: frames * (per_particle * particles + CACHE_PER_MARKER * markers)
+            + 2.0 * CHECKPOINT_PER_PARTICLE * particles,
         seconds: frames * substeps * fine.seconds_per_particle * particles * coarse.slowdown,
         drawing: (frames + 1.0) * fine.seconds_per_picture,
     })
@@ -87,6 +94,8 @@ fn with_cells(scene: &Scene, cells: u64) -> Cow<'_, Scene> {
 
 struct CoarsePilot {
     particles: f64,
+    /// Markers of smoke at its end.
+    markers: f64,
     substeps_per_frame: f64,
     /// How much longer its substeps took than the early ones, which are all that the fine pilot takes: liquid
     /// that has spread covers more blocks.
@@ -108,8 +117,10 @@ fn coarse_pilot<const D: usize>(scene: &Scene) -> Result<CoarsePilot, Simulation
     let frames = f64::from(simulation.frames_done().max(1));
     let mean = |seconds: &[f64]| seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
     let early = mean(&seconds[seconds.len().min(1)..seconds.len().min(FINE_SUBSTEPS + 1)]);
+    let markers: usize = simulation.state().smoke.iter().map(|smoke| smoke.position.len()).sum();
     Ok(CoarsePilot {
         particles: particles as f64,
+        markers: markers as f64,
         substeps_per_frame: seconds.len() as f64 / frames,
         slowdown: if early > 0.0 { (mean(&seconds) / early).max(1.0) } else { 1.0 },
     })

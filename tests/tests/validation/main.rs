@@ -11,6 +11,7 @@ mod hydrostatic;
 mod projection;
 mod rest;
 mod rotated_box;
+mod scenes;
 mod separation;
 mod sloshing;
 mod smoke;

@@ -14,7 +14,7 @@ use crate::params::{Params, Solid, Source, Surroundings};
 use crate::projection::{ClosedFace, RigidBody};
 use crate::rigid::Matrix;
 pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
-use sight::{Sight, at_nodes, fill_open, find_sights, value_at_nodes};
+use sight::{Seen, Sight, at_nodes, fill_open, find_sights, value_at_nodes};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;
@@ -29,8 +29,6 @@ pub struct Boundary<const D: usize> {
     /// Which sides of the domain let go of the liquid.
     pub separating_sides: [[bool; 2]; D],
     sight: Vec<Sight>,
-    /// What blocks see of all but free bodies.
-    walls: Vec<Sight>,
     /// By block: whether only resting solids are in its sight and it has no face of a source.
     resting: Vec<bool>,
     /// The open fraction of the faces: 0 on closed sides of the domain, in solids and in sources.
@@ -74,12 +72,10 @@ impl<const D: usize> Boundary<D> {
             });
         }
         let resting = seen.iter().map(|seen| seen.rests).collect();
-        let (sight, walls) = seen.into_iter().map(|seen| (seen.all, seen.walls)).unzip();
         let mut boundary = Self {
             blocks: blocks.clone(),
             separating_sides: params.separating_sides(),
-            sight,
-            walls,
+            sight: seen.iter().map(|seen| seen.all.clone()).collect(),
             resting,
             open,
             bodies: Vec::new(),
@@ -88,12 +84,12 @@ impl<const D: usize> Boundary<D> {
             outlets: Vec::new(),
         };
         boundary.close_sources(params, &surroundings.sources);
-        boundary.close_by_bodies(params, solids);
+        boundary.close_by_bodies(params, solids, &seen);
         boundary
     }
 
     /// Closes what free bodies take of the faces, of what walls leave open.
-    fn close_by_bodies(&mut self, params: &Params<D>, solids: &[Solid<D>]) {
+    fn close_by_bodies(&mut self, params: &Params<D>, solids: &[Solid<D>], seen: &[Seen]) {
         let free: Vec<&Solid<D>> = solids.iter().filter(|solid| solid.free.is_some()).collect();
         if free.is_empty() {
             return;
@@ -120,13 +116,13 @@ impl<const D: usize> Boundary<D> {
             }
             self.bodies.push(BodyView { unit_mass, faces, unseen });
         }
-        self.close_films(&mut by_bodies);
+        self.close_films(&mut by_bodies, seen);
         self.by_bodies = Some(by_bodies);
     }
 
     /// Closes the faces of cells that a body and a wall leave next to nothing of: between a body and the wall that it lies on there is a film. A
     /// flow through it would have to be many times faster than the body, and none could be carried on to the next substep.
-    fn close_films(&mut self, by_bodies: &mut FaceField<f32, D>) {
+    fn close_films(&mut self, by_bodies: &mut FaceField<f32, D>, seen: &[Seen]) {
         let blocks = self.blocks.clone();
         let by_wall = |axis: usize, face: Slot| {
             let is_inlet = self.inlets.as_ref().is_some_and(|inlets| !inlets.axes[axis][face].is_nan());
@@ -135,11 +131,12 @@ impl<const D: usize> Boundary<D> {
         let is_film = |cell: Slot| {
             let inside = blocks.cell(cell).iter().zip(blocks.cells()).all(|(&c, n)| c < n);
             let above = |axis: usize| blocks.step(cell, axis, 1);
-            let left = self.open_volume(cell);
-            let by_body = self.walls[cell.block].open_volume(cell.local) - left;
+            // Of the two together distances at nodes would miss a gap that is less than a cell wide.
+            let Seen { walls, bodies, .. } = &seen[cell.block];
+            let [of_walls, of_bodies] = [walls, bodies].map(|sight| 1.0 - sight.open_volume(cell.local));
             inside
-                && left < f64::from(NARROW)
-                && by_body > f64::from(CLOSED)
+                && of_walls + of_bodies > 1.0 - f64::from(NARROW)
+                && of_bodies > f64::from(CLOSED)
                 && (0..D)
                     .any(|axis| by_wall(axis, cell) || above(axis).is_some_and(|face| by_wall(axis, face)))
         };

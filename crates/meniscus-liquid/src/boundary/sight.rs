@@ -119,6 +119,8 @@ pub struct OpenCells<const D: usize> {
 pub(super) struct Seen {
     /// To those whose motion is known: all but free bodies.
     pub(super) walls: Sight,
+    /// To free bodies.
+    pub(super) bodies: Sight,
     /// To all of them.
     pub(super) all: Sight,
     /// Whether only resting ones are in its sight.
@@ -149,7 +151,7 @@ pub(super) fn find_sights<const D: usize>(
             let [of_scripted, of_free] = [&scripted, &free].map(|solids| see(params, solids, coord));
             let rests = [&of_scripted, &of_free].into_iter().all(|sight| matches!(sight, Sight::Open));
             let walls = nearest::<D>(of_fixed, of_scripted);
-            (new, Seen { all: nearest::<D>(walls.clone(), of_free), walls, rests })
+            (new, Seen { all: nearest::<D>(walls.clone(), of_free.clone()), walls, bodies: of_free, rests })
         })
         .collect();
     let mut seen = Vec::with_capacity(found.len());

@@ -185,7 +185,7 @@ impl<'a, const D: usize> Builder<'a, D> {
     fn ordered_times(&mut self, node: &Node, start: f64, stop: Option<f64>) {
         if let Some(stop) = stop.filter(|stop| *stop <= start) {
             let message = format!("it stops at {stop} s, before it starts at {start} s");
-            let help = "make `stop` larger than `start`, or leave it out to never stop";
+            let help = "make `stop` larger than `start`, or leave it out";
             self.problems.error(&node.at("stop").place, message, "not after the start", help);
         }
     }

@@ -123,11 +123,12 @@ impl<const D: usize> Builder<'_, D> {
         let node = node.at("shape");
         let built = self.shape(node, shape)?;
         if self.is_outside(&built) {
-            let size: Vec<String> = self.domain.upper.iter().map(|x| format!("{x}")).collect();
+            let size: Vec<String> =
+                self.domain.upper.iter().map(|x| format!("{}", (x * 1e9).round() / 1e9)).collect();
             self.problems.error(
                 &node.place,
-                "the shape lies wholly outside the domain",
-                "outside the domain",
+                "the shape is empty, or lies wholly outside the domain",
+                "nothing in the domain",
                 format!(
                     "the domain reaches from the origin to [{}]; move the shape or enlarge domain.size",
                     size.join(", ")
