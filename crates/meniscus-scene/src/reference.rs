@@ -52,7 +52,7 @@ const COMMANDS: &str = r#"`meniscus check` says what is wrong with a scene, and 
 ```sh
 meniscus check step.toml
 meniscus run step.toml --set domain.cells=128 --set particles.transfer=flip
-meniscus run step.toml --set "solid[0].shape.box.to=[1.0, 0.2]" -o out/low-step
+meniscus run step.toml -o out/low-step --set "solid[0].shape.box.to=[1.0, 0.2]"
 ```
 
 The path names a key by its tables. Entries of lists have numbers, from 0. The value is TOML, or a word without quotes.
