@@ -137,28 +137,6 @@ impl<const D: usize> Contacts<D> {
         Ok(Self { world: World::new(bodies, solids, domain)?, inertias, solids: solids.len() })
     }
 
-    /// Gives bodies the velocities that what they touch leaves to them, where they are: nothing moves. What hits something faster than gravity
-    /// makes it in two steps of `dt` keeps its velocity: it bounces when it moves.
-    ///
-    /// # Panics
-    /// If there are not as many bodies or solids as were given to [`Contacts::new`].
-    pub fn settle(
-        &self,
-        bodies: &mut [Moving<D>],
-        solids: &[(RigidTransform<D>, RigidTransform<D>)],
-        dt: f64,
-    ) {
-        assert_eq!(bodies.len(), self.inertias.len(), "one state for each body");
-        assert_eq!(solids.len(), self.solids, "one motion for each solid");
-        if bodies.is_empty() || dt <= 0.0 {
-            return;
-        }
-        let left = self.world.settle(bodies, solids, dt);
-        for (body, [velocity, spin]) in bodies.iter_mut().zip(left) {
-            *body = Moving { velocity: std::array::from_fn(|a| velocity[a]), spin, ..*body };
-        }
-    }
-
     /// Moves the bodies by `dt` while each solid goes from the first to the second of its poses.
     ///
     /// # Panics

@@ -62,10 +62,9 @@ impl<const D: usize> RigidState<D> {
     }
 }
 
-/// What bodies touch, as someone else knows it.
+/// What bodies run into, as someone else knows it.
 pub trait Contact<const D: usize>: Debug + Send + Sync {
-    /// The velocities that each other and the solids leave to bodies that lie on them, for the next `dt` seconds. What is about to hit something
-    /// keeps its own.
+    /// The velocities that bodies have after `dt` seconds in which they meet each other and the solids.
     fn velocities(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Twist>;
 }
 

@@ -1,7 +1,7 @@
 //! The rigid bodies as the projection wants them: after gravity has acted on them, and held where something is in their way.
 
 use meniscus_core::grid::{Field, Slot};
-use meniscus_core::vector::sub;
+use meniscus_core::vector::{norm, sub};
 
 use crate::bodies::{RigidState, mass_of};
 use crate::boundary::{BodyView, Boundary};
@@ -65,31 +65,49 @@ fn impulse_at_walls<const D: usize>(
     impulse
 }
 
-/// The bodies with those held that lie on something and would enter it with the velocity that the projection gave them, at the velocity that
-/// is left to them; `None` if all go their way.
-pub fn stopped<const D: usize>(
-    state: &State<D>,
-    surroundings: &Surroundings<D>,
-    bodies: &[RigidBody<D>],
-    info: &ProjectionInfo<D>,
-    dt: f64,
-) -> Option<Vec<RigidBody<D>>> {
-    let contact = surroundings.contact.as_ref()?;
-    let given = info.body_velocity.iter();
-    let moving = |(body, &velocity): (&RigidState<D>, &Twist)| RigidState { velocity, ..*body };
-    let moving: Vec<RigidState<D>> = state.bodies.iter().zip(given).map(moving).collect();
-    let left = contact.velocities(&moving, dt);
-    let is_stopped = |(body, left): (&RigidState<D>, &Twist)| {
-        let size = |v: &Twist| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-        let change: Twist = std::array::from_fn(|k| left[k] - body.velocity[k]);
-        size(&change) > UNHINDERED * size(&body.velocity)
-    };
-    let is_stopped: Vec<bool> = moving.iter().zip(&left).map(is_stopped).collect();
-    let hold = |((body, &velocity), &is_stopped): ((&RigidBody<D>, &Twist), &bool)| match is_stopped {
-        true => RigidBody { velocity, held: true, ..body.clone() },
-        false => body.clone(),
-    };
-    is_stopped.contains(&true).then(|| bodies.iter().zip(&left).zip(&is_stopped).map(hold).collect())
+/// Bodies that will run into something with the velocity that the projection gave them.
+pub struct Stopped<const D: usize> {
+    /// All bodies, those among them held at the velocity that is left to them then.
+    pub bodies: Vec<RigidBody<D>>,
+    /// The velocity that a body keeps until it hits something: the liquid gives way before it does. What lies on something has none.
+    pub until_hit: Vec<Option<Twist>>,
+}
+
+impl<const D: usize> Stopped<D> {
+    /// `None` if all go their way.
+    pub fn find(
+        state: &State<D>,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        bodies: &[RigidBody<D>],
+        info: &ProjectionInfo<D>,
+        dt: f64,
+    ) -> Option<Self> {
+        let contact = surroundings.contact.as_ref()?;
+        let given = info.body_velocity.iter();
+        let moving = |(body, &velocity): (&RigidState<D>, &Twist)| RigidState { velocity, ..*body };
+        let moving: Vec<RigidState<D>> = state.bodies.iter().zip(given).map(moving).collect();
+        let left = contact.velocities(&moving, dt);
+        let size = |v: &[f64]| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        // What lies on something meets it with what gravity made in one step.
+        let of_rest = 2.0 * norm(params.gravity) * dt;
+        let mut stopped = Self { bodies: bodies.to_vec(), until_hit: vec![None; bodies.len()] };
+        let mut any = false;
+        for (index, (body, &left)) in moving.iter().zip(&left).enumerate() {
+            let change: Twist = std::array::from_fn(|k| left[k] - body.velocity[k]);
+            if size(&change) > UNHINDERED * size(&body.velocity) {
+                any = true;
+                let carrier = &mut stopped.bodies[index];
+                (carrier.velocity, carrier.held) = (left, true);
+                stopped.until_hit[index] = (norm_of::<D>(&change) > of_rest).then_some(body.velocity);
+            }
+        }
+        any.then_some(stopped)
+    }
+}
+
+fn norm_of<const D: usize>(twist: &Twist) -> f64 {
+    norm::<D>(std::array::from_fn(|a| twist[a]))
 }
 
 /// A change of velocity by less than this part of it is the rounding of a free flight, and the turn of its axes.

@@ -10,7 +10,7 @@ use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
-use crate::carriers::{carriers, stopped};
+use crate::carriers::{Stopped, carriers};
 use crate::curvature::surface_pressure;
 use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::projection::{Liquid, ProjectionInfo, SolidVelocity, project};
@@ -120,10 +120,11 @@ pub fn solve_velocity<const D: usize>(
     let tentative = surroundings.contact.is_some().then(|| velocity.clone());
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
-    if let Some((tentative, held)) = tentative.zip(stopped(state, surroundings, &bodies, &info, dt)) {
+    let stopped = Stopped::find(state, params, surroundings, &bodies, &info, dt);
+    if let Some((tentative, stopped)) = tentative.zip(stopped.as_ref()) {
         // What lies on the floor does not fall: the liquid must not see it do so.
         velocity = tentative;
-        let liquid = Liquid { bodies: &held, ..liquid };
+        let liquid = Liquid { bodies: &stopped.bodies, ..liquid };
         info = project(
             &liquid,
             &mut velocity,
@@ -137,8 +138,9 @@ pub fn solve_velocity<const D: usize>(
     if let Some(tracked) = &mut state.tracked {
         tracked.set_pressures(&info.bubble_pressure);
     }
-    for (body, &velocity) in state.bodies.iter_mut().zip(&info.body_velocity) {
-        body.velocity = velocity;
+    for (index, body) in state.bodies.iter_mut().enumerate() {
+        let until_hit = stopped.as_ref().and_then(|stopped| stopped.until_hit[index]);
+        body.velocity = until_hit.unwrap_or(info.body_velocity[index]);
     }
     let surroundings = &surroundings.with_velocities(&info.body_velocity);
     clock.stage("projection");

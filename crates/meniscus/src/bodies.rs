@@ -83,23 +83,29 @@ pub(crate) fn move_bodies<const D: usize>(
     solids: &Ways<D>,
     dt: f64,
 ) {
-    let mut moved = moving(bodies);
-    contacts.advance(&mut moved, solids, dt);
+    let moved = advance(contacts, bodies, solids, dt);
     for (body, Moving { pose, velocity, spin }) in bodies.iter_mut().zip(moved) {
         body.move_to(pose, velocity, spin);
     }
 }
 
-fn moving<const D: usize>(bodies: &[RigidState<D>]) -> Vec<Moving<D>> {
+fn advance<const D: usize>(
+    contacts: &Contacts<D>,
+    bodies: &[RigidState<D>],
+    solids: &Ways<D>,
+    dt: f64,
+) -> Vec<Moving<D>> {
     let moving = |body: &RigidState<D>| Moving {
         pose: body.pose,
         velocity: body.centre_velocity(),
         spin: body.angular_velocity(),
     };
-    bodies.iter().map(moving).collect()
+    let mut moving: Vec<Moving<D>> = bodies.iter().map(moving).collect();
+    contacts.advance(&mut moving, solids, dt);
+    moving
 }
 
-/// What bodies touch after a substep, while the solids go their ways.
+/// What bodies will run into after a substep, while the solids go their ways.
 pub(crate) struct Ahead<const D: usize> {
     pub contacts: Arc<Contacts<D>>,
     pub solids: Ways<D>,
@@ -107,9 +113,8 @@ pub(crate) struct Ahead<const D: usize> {
 
 impl<const D: usize> Contact<D> for Ahead<D> {
     fn velocities(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Twist> {
-        let mut settled = moving(bodies);
-        self.contacts.settle(&mut settled, &self.solids, dt);
-        settled.into_iter().map(|body| twist(body.velocity, body.spin)).collect()
+        let moved = advance(&self.contacts, bodies, &self.solids, dt);
+        moved.into_iter().map(|body| twist(body.velocity, body.spin)).collect()
     }
 }
 

@@ -87,30 +87,6 @@ impl Engine {
         (ways.collect(), info)
     }
 
-    /// The velocities and spins that the contacts which exist leave to bodies, before they move for `dt`. What hits something is left as it is:
-    /// it will bounce where it gets to.
-    pub fn settle(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> Vec<[[f64; 3]; 2]> {
-        let (rest, near) = (2.0 * self.scales.gravity * dt, NEAR * self.scales.dx);
-        let (mut world, bodies, movers) = self.world(starts, solids, dt);
-        world.integration_parameters = self.parameters(dt, dt, near);
-        world.integration_parameters.max_ccd_substeps = 0;
-        move_solids(&mut world, &movers, solids, 1.0);
-        let before = velocities(&world);
-        world.step_with_events(&OnlyWhatMeets { dt, near }, &());
-        let manifolds = world.narrow_phase.contact_pairs().flat_map(|pair| pair.solver_manifolds());
-        let hits = manifolds.filter(|manifold| approach(manifold, &before) > rest);
-        let hit: Vec<RigidBodyHandle> =
-            hits.flat_map(|m| [m.data.rigid_body1, m.data.rigid_body2]).flatten().collect();
-        let left = |(handle, start): (&RigidBodyHandle, &Start)| match hit.contains(handle) {
-            true => [start.velocity, start.spin],
-            false => {
-                let body = &world.bodies[*handle];
-                [array(body.linvel()), angular_array(body.angvel())]
-            }
-        };
-        bodies.iter().zip(starts).map(left).collect()
-    }
-
     /// Everything at the beginning of a step, and where bodies and solids are in it.
     fn world(
         &self,
@@ -284,7 +260,8 @@ fn restitution(collider: &Collider) -> f64 {
 
 /// A step without bounces, and then the bounces of what met faster than `rest`.
 fn step(world: &mut PhysicsWorld, rest: f64, near: f64) {
-    let before = velocities(world);
+    let before: Vec<(Vector, AngVector)> =
+        world.bodies.iter().map(|(_, body)| (body.linvel(), body.angvel())).collect();
     let dt = world.integration_parameters.dt;
     world.step_with_events(&OnlyWhatMeets { dt, near }, &());
     for (handle, arm, impulse) in bounces(world, &before, rest) {
@@ -303,12 +280,22 @@ fn bounces(
     before: &[(Vector, AngVector)],
     rest: f64,
 ) -> Vec<(RigidBodyHandle, Vector, Vector)> {
+    let velocity = |handle: Option<RigidBodyHandle>, arm: Vector| {
+        // Nothing was ever removed, so that bodies are in the order of their indices.
+        let known = handle.map(|handle| before[handle.into_raw_parts().0 as usize]);
+        known.map_or(Vector::ZERO, |(linear, spin)| linear + cross(spin, arm))
+    };
     let mut bounces = Vec::new();
     for pair in world.narrow_phase.contact_pairs() {
         let [e1, e2] = [pair.collider1, pair.collider2].map(|handle| restitution(&world.colliders[handle]));
         for manifold in pair.solver_manifolds() {
             let ContactManifoldData { rigid_body1, rigid_body2, normal, .. } = manifold.data;
-            if e1.min(e2) > 0.0 && approach(manifold, before) > rest {
+            let approach = |contact: &ContactData| {
+                let relative =
+                    velocity(rigid_body1, contact.solver_dp1) - velocity(rigid_body2, contact.solver_dp2);
+                relative.dot(normal)
+            };
+            if e1.min(e2) > 0.0 && pressed(manifold).map(approach).fold(0.0, f64::max) > rest {
                 for contact in pressed(manifold) {
                     let impulse = e1.min(e2) * contact.impulse * normal;
                     bounces.extend(rigid_body1.map(|body| (body, contact.solver_dp1, -impulse)));
@@ -318,24 +305,6 @@ fn bounces(
         }
     }
     bounces
-}
-
-/// The velocities of all bodies, solids among them, in the order of their indices: nothing is ever removed.
-fn velocities(world: &PhysicsWorld) -> Vec<(Vector, AngVector)> {
-    world.bodies.iter().map(|(_, body)| (body.linvel(), body.angvel())).collect()
-}
-
-/// How fast what touches there met, with the velocities that it had before.
-fn approach(manifold: &ContactManifold, before: &[(Vector, AngVector)]) -> f64 {
-    let ContactManifoldData { rigid_body1, rigid_body2, normal, .. } = manifold.data;
-    let velocity = |handle: Option<RigidBodyHandle>, arm: Vector| {
-        let known = handle.map(|handle| before[handle.into_raw_parts().0 as usize]);
-        known.map_or(Vector::ZERO, |(linear, spin)| linear + cross(spin, arm))
-    };
-    let of_point = |contact: &ContactData| {
-        (velocity(rigid_body1, contact.solver_dp1) - velocity(rigid_body2, contact.solver_dp2)).dot(normal)
-    };
-    pressed(manifold).map(of_point).fold(0.0, f64::max)
 }
 
 /// The points of a contact that pushed in the last step.

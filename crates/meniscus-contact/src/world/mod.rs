@@ -109,39 +109,22 @@ impl World {
         solids: &[(RigidTransform<D>, RigidTransform<D>)],
         dt: f64,
     ) -> (Vec<Way>, AdvanceInfo) {
-        let (starts, motions) = (starts(bodies, mean_spins), motions(solids));
+        let starts: Vec<Start> = bodies
+            .iter()
+            .zip(mean_spins)
+            .map(|(body, spin)| Start {
+                pose: Pose::new(&body.pose),
+                velocity: padded(body.velocity),
+                spin: *spin,
+            })
+            .collect();
+        let motions: Vec<[Pose; 2]> =
+            solids.iter().map(|(from, to)| [Pose::new(from), Pose::new(to)]).collect();
         match self {
             Self::Plane(engine) => engine.advance(&starts, &motions, dt),
             Self::Space(engine) => engine.advance(&starts, &motions, dt),
         }
     }
-
-    pub fn settle<const D: usize>(
-        &self,
-        bodies: &[Moving<D>],
-        solids: &[(RigidTransform<D>, RigidTransform<D>)],
-        dt: f64,
-    ) -> Vec<[[f64; 3]; 2]> {
-        let spins: Vec<[f64; 3]> = bodies.iter().map(|body| body.spin).collect();
-        let (starts, motions) = (starts(bodies, &spins), motions(solids));
-        match self {
-            Self::Plane(engine) => engine.settle(&starts, &motions, dt),
-            Self::Space(engine) => engine.settle(&starts, &motions, dt),
-        }
-    }
-}
-
-fn starts<const D: usize>(bodies: &[Moving<D>], spins: &[[f64; 3]]) -> Vec<Start> {
-    let start = |(body, spin): (&Moving<D>, &[f64; 3])| Start {
-        pose: Pose::new(&body.pose),
-        velocity: padded(body.velocity),
-        spin: *spin,
-    };
-    bodies.iter().zip(spins).map(start).collect()
-}
-
-fn motions<const D: usize>(solids: &[(RigidTransform<D>, RigidTransform<D>)]) -> Vec<[Pose; 2]> {
-    solids.iter().map(|(from, to)| [Pose::new(from), Pose::new(to)]).collect()
 }
 
 /// How far a shape reaches from its origin, or the domain is wide.

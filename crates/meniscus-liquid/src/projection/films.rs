@@ -52,7 +52,7 @@ impl<'a, T: Stored, const D: usize> Films<'a, T, D> {
     /// What is taken of the nearest unknowns instead: through the cells between, in equal parts from all that are nearer to the rim.
     /// Open air gives whatever is asked, and what has no rim is lost: a body that fits its hole is held by suction.
     pub(super) fn taken_of_rim(mut self) -> Vec<(usize, Twist)> {
-        let (order, layer) = self.from_rim();
+        let (order, layer) = self.by_distance();
         let mut found = Vec::new();
         for &cell in order.iter().rev() {
             let nearer: Vec<Slot> = self
@@ -75,7 +75,7 @@ impl<'a, T: Stored, const D: usize> Films<'a, T, D> {
     }
 
     /// The cells from the rim on, and the layer that each is in: those of layer 0 have a neighbour with an open face.
-    fn from_rim(&self) -> (Vec<usize>, BTreeMap<usize, usize>) {
+    fn by_distance(&self) -> (Vec<usize>, BTreeMap<usize, usize>) {
         let at_rim = |cell: &usize| self.neighbours(*cell).any(|other| !self.faces.is_blocked(other));
         let mut order: Vec<usize> = self.flux.keys().copied().filter(at_rim).collect();
         let mut layer: BTreeMap<usize, usize> = order.iter().map(|&cell| (cell, 0)).collect();
