@@ -144,7 +144,7 @@ pub fn solid_travel<const D: usize>(grid: &Grid<D>, solid: &Solid<D>) -> f64 {
     (0..1 << D).map(travel).fold(0.0, f64::max)
 }
 
-/// Advances a liquid by `dt` seconds. Rigid bodies have been moved before, by [`RigidState::fly`] or by whoever knows what they
+/// Advances a liquid by `dt` seconds. Rigid bodies have been moved before, by [`RigidState::fly`](crate::RigidState::fly) or by whoever knows what they
 /// run into; the pressure then gives them their new velocity.
 ///
 /// # Errors
