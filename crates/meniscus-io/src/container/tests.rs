@@ -55,7 +55,7 @@ fn errors_say_what_is_wrong_and_what_to_do() {
     let mut newer = fs::read(&path).unwrap();
     newer[8] = 9;
     fs::write(&path, newer).unwrap();
-    assert!(message().contains("has format version 9, this program reads version 4"));
+    assert!(message().contains(&format!("has format version 9, this program reads version {VERSION}")));
 }
 
 #[test]
