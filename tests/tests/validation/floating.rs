@@ -61,7 +61,7 @@ fn draught<const D: usize>(ratio: f64, half: [f64; D], cells: [usize; D], air: A
     let (mut sum, mut time, mut tilt) = (0.0, 0.0, 0.0f64);
     let area: f64 = (0..D).filter(|&a| a != 1).map(|a| cells[a] as f64 * dx).product();
     let footprint: f64 = (0..D).filter(|&a| a != 1).map(|a| 2.0 * half[a]).product();
-    while tank.state.time < 2.5 {
+    while tank.state.time < 3.0 {
         let dt = tank.advance(0.01);
         let pose = tank.state.bodies[0].pose;
         tilt = tilt.max((1.0 - pose.rotation.matrix()[1][1]).max(0.0).sqrt());
