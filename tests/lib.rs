@@ -133,7 +133,7 @@ impl<const D: usize> Case<D> {
         let cell = |face: &ClosedFace| blocks.cell(face.upper).map(|c| c as i64);
         let closed: Vec<_> = faces.iter().map(|face| (face.axis, cell(face), face.part)).collect();
         let mass = RigidBody::mass_of_faces(&grid, centre, density, &closed);
-        self.bodies.push(RigidBody { centre, mass, velocity, held: false, faces });
+        self.bodies.push(RigidBody { centre, mass, velocity, held: false, faces, films: Vec::new() });
     }
 
     /// The liquid, between solids that rest.

@@ -68,11 +68,12 @@ pub fn advect_field<const D: usize>(
     let parts = new.values_mut().par_chunks_mut(block_len::<D>()).enumerate();
     parts.for_each_init(FaceTiles::new, |tiles, (block, values)| {
         tiles.load(velocity, block);
-        let cells = (0..block_len::<D>()).map(|local| blocks.cell(Slot { block, local }));
-        let mut origin: Vec<[f32; D]> = cells.clone().map(|cell| cell.map(|c| c as f32 + 0.5)).collect();
+        let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
+        let centre = |slot: Slot| blocks.cell(slot).map(|c| c as f32 + 0.5);
+        let mut origin: Vec<[f32; D]> = slots.clone().map(centre).collect();
         move_near(block, &mut origin, velocity, tiles, -dt);
-        for ((value, cell), origin) in values.iter_mut().zip(cells).zip(origin) {
-            if (0..D).all(|a| cell[a] < blocks.cells()[a]) {
+        for ((value, slot), origin) in values.iter_mut().zip(slots).zip(origin) {
+            if blocks.is_inside(slot) {
                 *value = interpolate(field, origin);
             }
         }

@@ -128,7 +128,7 @@ pub(crate) fn gather<const D: usize>(field: &Field<f32, D>, base: [i32; D]) -> [
 
 /// The multilinear interpolant of the values at the corners and its gradient, per cell.
 #[inline(always)]
-pub(crate) fn value_and_gradient<const D: usize>(
+pub fn value_and_gradient<const D: usize>(
     mut values: [f32; MAX_CORNERS],
     fraction: [f32; D],
 ) -> (f32, [f32; D]) {

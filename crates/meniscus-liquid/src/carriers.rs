@@ -1,13 +1,13 @@
 //! The rigid bodies as the projection wants them: after gravity has acted on them, and held where something is in their way.
 
 use meniscus_core::grid::{Field, Slot};
-use meniscus_core::vector::{norm, sub};
+use meniscus_core::vector::norm;
 
 use crate::bodies::{RigidState, mass_of};
 use crate::boundary::{BodyView, Boundary};
 use crate::params::{Params, Rigid, Surroundings};
-use crate::projection::{ClosedFace, ProjectionInfo, RigidBody};
-use crate::rigid::{Twist, add, inverse, motions, product};
+use crate::projection::{ProjectionInfo, RigidBody};
+use crate::rigid::{Twist, add, inverse, motions_at, product};
 use crate::state::State;
 
 /// The rigid bodies after gravity has acted on them.
@@ -29,38 +29,44 @@ pub fn carriers<const D: usize>(
             velocity,
             held: false,
             faces: view.faces.clone(),
+            films: view.films.clone(),
         }
     };
     let mut carriers: Vec<RigidBody<D>> = bodies.map(carrier).collect();
     for (carrier, view) in carriers.iter_mut().zip(&boundary.bodies) {
-        let impulse = impulse_at_walls(params, level_set, carrier.centre, &view.unseen, dt);
+        let impulse = impulse_at_walls(params, level_set, carrier.centre, view, dt);
         add(&mut carrier.velocity, &product(&inverse(carrier.mass), &impulse));
     }
     carriers
 }
 
 /// The impulse of the liquid at walls that a body feels beside that of the projection's pressures. These are known in the middle of cells; from
-/// there to the bottom of a body that lies on the floor the pressure rises further, by the weight of what the body displaces there. With it
-/// gravity moves a neutral body as it moves the liquid, at walls too.
+/// there to the bottom of a body that lies on the floor the pressure rises further, by the weight of what the body displaces there; and in a film it
+/// rises with the depth below the rim that its pressure is that of. With both gravity moves a neutral body as it moves the liquid, at walls too.
 fn impulse_at_walls<const D: usize>(
     params: &Params<D>,
     level_set: &Field<f32, D>,
     centre: [f64; D],
-    unseen: &[ClosedFace],
+    view: &BodyView,
     dt: f64,
 ) -> Twist {
     let blocks = level_set.blocks();
-    let is_wet = |face: &ClosedFace| {
-        let in_domain = |slot: &Slot| blocks.cell(*slot).iter().zip(blocks.cells()).all(|(&c, n)| c < n);
-        let sides = [blocks.step(face.upper, face.axis, 0), Some(face.upper)].into_iter().flatten();
-        sides.filter(in_domain).map(|slot| level_set[slot]).sum::<f32>() < 0.0
-    };
+    let weight = params.gravity.map(|g| params.density * params.grid.dx.powi(D as i32) * g * dt);
     let mut impulse = Twist::default();
-    for face in unseen.iter().filter(|face| is_wet(face)) {
-        let mass = params.density * params.grid.dx.powi(D as i32) * face.part;
-        let at = params.grid.face_centre(face.axis, blocks.cell(face.upper).map(|c| c as i64));
-        let push = -mass * params.gravity[face.axis] * dt;
-        add(&mut impulse, &motions(face.axis, sub(at, centre)).map(|m| push * m));
+    for face in &view.unseen {
+        let sides = [blocks.step(face.upper, face.axis, 0), Some(face.upper)].into_iter().flatten();
+        let levels = sides.filter(|slot| blocks.is_inside(*slot)).map(|slot| level_set[slot]);
+        if levels.sum::<f32>() < 0.0 {
+            let cell = blocks.cell(face.upper).map(|c| c as i64);
+            let push = -face.part * weight[face.axis];
+            add(&mut impulse, &motions_at(&params.grid, centre, face.axis, cell).map(|m| push * m));
+        }
+    }
+    let is_wet = |slot: Slot| level_set[slot] < 0.0;
+    for film in view.films.iter().filter(|film| is_wet(film.from) && is_wet(film.to)) {
+        let (from, to) = (blocks.cell(film.from), blocks.cell(film.to));
+        let rise: f64 = (0..D).map(|a| weight[a] * (from[a] as f64 - to[a] as f64)).sum();
+        add(&mut impulse, &film.flux.map(|flux| rise * flux));
     }
     impulse
 }

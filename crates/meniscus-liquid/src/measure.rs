@@ -72,8 +72,7 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
         let mut sum = 0.0;
         for local in 0..block_len::<D>() {
             let slot = Slot { block, local };
-            let cell = blocks.cell(slot);
-            if (0..D).all(|a| cell[a] < blocks.cells()[a]) {
+            if blocks.is_inside(slot) {
                 sum += liquid_fraction(tile, boundary, slot);
             }
         }

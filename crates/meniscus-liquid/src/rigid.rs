@@ -1,5 +1,8 @@
 //! Rigid motions, and the small matrices that belong to them.
 
+use meniscus_core::grid::Grid;
+use meniscus_core::vector::sub;
+
 /// The rigid motions, and the faces of a cell, in three dimensions; in two a part of this is not used.
 pub const SIZE: usize = 6;
 
@@ -37,6 +40,21 @@ pub fn motions<const D: usize>(axis: usize, x: [f64; D]) -> Twist {
         }
     }
     motions
+}
+
+/// The velocity along the axis of the lower face of a cell of each rigid motion about `centre`, at the centre of the face.
+pub fn motions_at<const D: usize>(grid: &Grid<D>, centre: [f64; D], axis: usize, cell: [i64; D]) -> Twist {
+    motions(axis, sub(grid.face_centre(axis, cell), centre))
+}
+
+/// The sums of twists with the same key, by key.
+pub fn summed(mut twists: Vec<(usize, Twist)>) -> Vec<(usize, Twist)> {
+    twists.sort_by_key(|&(key, _)| key);
+    let sum = |run: &[(usize, Twist)]| {
+        let total = |motion: usize| run.iter().map(|(_, twist)| twist[motion]).sum();
+        (run[0].0, std::array::from_fn(total))
+    };
+    twists.chunk_by(|a, b| a.0 == b.0).map(sum).collect()
 }
 
 /// The axis of a rotation, as long as its rate in radians a second. In 2D that is the z axis.

@@ -76,15 +76,12 @@ fn around<const D: usize>(cells: &[Slot], boundary: &Boundary<D>) -> Vec<Slot> {
         for k in 0..3usize.pow(D as u32) {
             let step = unravel(k, [3; D]);
             let other = std::array::from_fn(|a| (cell[a] + step[a]) as i64 - 1);
-            let in_domain = (0..D).all(|a| (0..blocks.cells()[a] as i64).contains(&other[a]));
-            let slot = blocks.locate(other).filter(|slot| in_domain && boundary.is_cut(slot.block));
+            let is_wanted = |slot: &Slot| blocks.is_inside(*slot) && boundary.is_cut(slot.block);
+            let slot = blocks.locate(other).filter(is_wanted);
             found.extend(slot.map(Slot::flat::<D>));
         }
     }
-    found
-        .into_iter()
-        .map(|flat| Slot { block: flat / block_len::<D>(), local: flat % block_len::<D>() })
-        .collect()
+    found.into_iter().map(Slot::from_flat::<D>).collect()
 }
 
 /// The level set of a cell if the wall next to it is the surface of the liquid, where the flow leaves that wall.
@@ -149,8 +146,7 @@ pub fn gaps_at_sides<const D: usize>(level_set: &Field<f32, D>, separating: [[bo
         let mut found = Vec::new();
         for slot in (0..block_len::<D>()).map(|local| Slot { block, local }) {
             let (cell, level) = (blocks.cell(slot), level_set[slot]);
-            let in_domain = (0..D).all(|a| cell[a] < blocks.cells()[a]);
-            if !in_domain || !(AT_SIDE + 0.5 * LEAST_GAP..0.0).contains(&level) {
+            if !blocks.is_inside(slot) || !(AT_SIDE + 0.5 * LEAST_GAP..0.0).contains(&level) {
                 continue;
             }
             for (axis, side) in (0..2 * D).map(|k| (k / 2, k % 2)) {

@@ -46,9 +46,8 @@ pub fn find_squeezes<const D: usize>(
     let squeezed = solve.sealed.iter().filter(|sealed| sealed.imbalance > IMBALANCE);
     let find = |first: usize| {
         let body = |slot: Slot| state.tracked.as_ref().and_then(|tracked| tracked.body_at(slot));
-        let slot_of = |flat: usize| Slot { block: flat / block_len::<D>(), local: flat % block_len::<D>() };
         // A component may begin with a bubble, whose numbers come after the slots.
-        let wanted = (first < level_set.values().len()).then(|| body(slot_of(first))).flatten();
+        let wanted = (first < level_set.values().len()).then(|| body(Slot::from_flat::<D>(first))).flatten();
         let is_member = |slot: Slot| level_set[slot] < 0.0 && (wanted.is_none() || body(slot) == wanted);
         let rates = (0..level_set.blocks().len()).into_par_iter().map(|block| {
             let slots = (0..block_len::<D>()).map(|local| Slot { block, local });

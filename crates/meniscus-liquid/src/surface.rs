@@ -135,9 +135,11 @@ const ACROSS_FILM: f32 = 0.4;
 pub fn thicken_films<const D: usize>(phi: &mut Field<f32, D>) {
     let blocks = phi.blocks().clone();
     // Outside the domain is no air.
-    let inside = |slot: &Slot| blocks.cell(*slot).iter().zip(blocks.cells()).all(|(&c, n)| c < n);
     let is_out = |slot: Slot, axis: usize, side: usize| {
-        blocks.step(slot, axis, side).filter(inside).is_some_and(|other| phi[other] > ACROSS_FILM)
+        blocks
+            .step(slot, axis, side)
+            .filter(|other| blocks.is_inside(*other))
+            .is_some_and(|other| phi[other] > ACROSS_FILM)
     };
     let is_film = |slot: &Slot| (0..D).any(|axis| is_out(*slot, axis, 0) && is_out(*slot, axis, 1));
     let of_block = |block: usize| -> Vec<Slot> {

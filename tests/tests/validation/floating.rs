@@ -90,11 +90,11 @@ fn a_floating_box_draws_its_density_ratio() {
     }
 }
 
-/// A body as dense as the liquid stays where it is: no point of it is ever faster than 1e-6 g t. In the middle, and on the floor.
+/// A body as dense as the liquid stays where it is: no point of it is ever faster than 1e-6 g t. In the middle, on the floor, in a corner, at a wall.
 #[test]
 fn a_neutral_body_stays() {
     let half = [0.13, 0.07];
-    for (angle, at) in [(0.5, [0.52, 0.31]), (0.0, [0.52, half[1]])] {
+    for (angle, at) in [(0.5, [0.52, 0.31]), (0.0, [0.52, half[1]]), (0.0, half), (0.0, [half[0], 0.31])] {
         let pose = RigidTransform { rotation: Rotation::<2>::from_angle(angle).unwrap(), translation: at };
         let body = Rigid::new(Shape::centred_box([0.0; 2], half).unwrap(), 1000.0, pose).unwrap();
         let mut tank = Tank::new([48, 40], 1.0 / 48.0, 0.61, vec![body], AirModel::Void);

@@ -39,6 +39,12 @@ impl Slot {
     pub fn flat<const D: usize>(self) -> usize {
         self.block * block_len::<D>() + self.local
     }
+
+    /// The slot of an index into a field's flat storage.
+    #[inline]
+    pub fn from_flat<const D: usize>(flat: usize) -> Self {
+        Self { block: flat / block_len::<D>(), local: flat % block_len::<D>() }
+    }
 }
 
 const NONE: u32 = u32::MAX;
@@ -214,6 +220,12 @@ impl<const D: usize> Blocks<D> {
         let corner = self.coord(slot.block);
         let inner = cell_in_block::<D>(slot.local);
         std::array::from_fn(|a| corner[a] * BLOCK_EDGE + inner[a])
+    }
+
+    /// Whether the cell stored at a slot lies in the domain: the last blocks store more than that.
+    #[inline]
+    pub fn is_inside(&self, slot: Slot) -> bool {
+        self.cell(slot).iter().zip(self.cells).all(|(&c, n)| c < n)
     }
 }
 

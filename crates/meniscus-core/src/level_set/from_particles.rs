@@ -111,7 +111,7 @@ mod tests {
         let nearest = distance(cells, &points);
         let blocks = nearest.blocks();
         for index in 0..blocks.slots() {
-            let slot = Slot { block: index / block_len::<D>(), local: index % block_len::<D>() };
+            let slot = Slot::from_flat::<D>(index);
             let centre = blocks.cell(slot).map(|c| c as f32 + 0.5);
             let distance = |x: &[f32; D]| (0..D).map(|a| (x[a] - centre[a]).powi(2)).sum::<f32>().sqrt();
             let expected = points.iter().map(distance).fold(2.0, f32::min);

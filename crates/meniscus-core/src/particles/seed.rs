@@ -17,8 +17,9 @@ pub fn seed<const D: usize>(
     let seed_block = |block| {
         let mut position = Vec::new();
         for local in 0..block_len::<D>() {
-            let cell = blocks.cell(Slot { block, local });
-            if (0..D).all(|a| cell[a] < blocks.cells()[a]) {
+            let slot = Slot { block, local };
+            if blocks.is_inside(slot) {
+                let cell = blocks.cell(slot);
                 position.extend((0..1 << D).map(|k| jittered(cell, k, salt)).filter(|&x| phi(x) < 0.0));
             }
         }

@@ -154,7 +154,7 @@ impl<const D: usize> Aggregation<D> {
         if i >= fine_slots {
             return self.extras[i - fine_slots].map(|t| t as usize);
         }
-        let (block, local) = (i / block_len::<D>(), i % block_len::<D>());
+        let Slot { block, local } = Slot::from_flat::<D>(i);
         match self.irregular[block].binary_search_by_key(&(local as u16), |&(l, _)| l) {
             Ok(at) => self.irregular[block][at].1.map(|t| t as usize),
             Err(_) => Some(self.coarse_slot(block, local).flat::<D>()),

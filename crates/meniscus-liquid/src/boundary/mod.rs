@@ -1,5 +1,6 @@
 //! What the solids leave open: distances, open fractions and velocities of walls.
 
+mod films;
 mod sight;
 mod thin_walls;
 
@@ -11,10 +12,10 @@ use rayon::prelude::*;
 
 use crate::bodies::closed_faces;
 use crate::params::{Params, Solid, Source, Surroundings};
-use crate::projection::{ClosedFace, RigidBody};
+use crate::projection::{ClosedFace, FilmFlow, RigidBody};
 use crate::rigid::Matrix;
 pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
-use sight::{Seen, Sight, at_nodes, fill_open, find_sights, value_at_nodes};
+use sight::{Seen, Sight, at_nodes, fill_open, find_sights};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;
@@ -52,6 +53,8 @@ pub struct BodyView {
     pub faces: Vec<ClosedFace>,
     /// What the mass matrix counts of faces beyond that: less than nothing where a film moves with the body.
     pub unseen: Vec<ClosedFace>,
+    /// Where what its motions take of the films under it comes from.
+    pub films: Vec<FilmFlow>,
 }
 
 impl<const D: usize> Boundary<D> {
@@ -84,13 +87,13 @@ impl<const D: usize> Boundary<D> {
             outlets: Vec::new(),
         };
         boundary.close_sources(params, &surroundings.sources);
-        boundary.close_by_bodies(params, solids, &seen);
+        boundary.close_by_bodies(params, surroundings, &seen);
         boundary
     }
 
     /// Closes what free bodies take of the faces, of what walls leave open.
-    fn close_by_bodies(&mut self, params: &Params<D>, solids: &[Solid<D>], seen: &[Seen]) {
-        let free: Vec<&Solid<D>> = solids.iter().filter(|solid| solid.free.is_some()).collect();
+    fn close_by_bodies(&mut self, params: &Params<D>, surroundings: &Surroundings<D>, seen: &[Seen]) {
+        let free: Vec<&Solid<D>> = surroundings.solids.iter().filter(|solid| solid.free.is_some()).collect();
         if free.is_empty() {
             return;
         }
@@ -114,45 +117,22 @@ impl<const D: usize> Boundary<D> {
                     unseen.push(ClosedFace { axis, upper, part: whole - f64::from(part) });
                 }
             }
-            self.bodies.push(BodyView { unit_mass, faces, unseen });
+            self.bodies.push(BodyView { unit_mass, faces, unseen, films: Vec::new() });
         }
-        self.close_films(&mut by_bodies, seen);
         self.by_bodies = Some(by_bodies);
+        self.close_films(seen);
+        self.find_film_flows(params, surroundings);
     }
 
-    /// Closes the faces of cells that a body and a wall leave next to nothing of: between a body and the wall that it lies on there is a film. A
-    /// flow through it would have to be many times faster than the body, and none could be carried on to the next substep.
-    fn close_films(&mut self, by_bodies: &mut FaceField<f32, D>, seen: &[Seen]) {
-        let blocks = self.blocks.clone();
-        let by_wall = |axis: usize, face: Slot| {
-            let is_inlet = self.inlets.as_ref().is_some_and(|inlets| !inlets.axes[axis][face].is_nan());
-            !is_inlet && self.open.axes[axis][face] + by_bodies.axes[axis][face] < 1.0 - CLOSED
-        };
-        let is_film = |cell: Slot| {
-            let inside = blocks.cell(cell).iter().zip(blocks.cells()).all(|(&c, n)| c < n);
-            let above = |axis: usize| blocks.step(cell, axis, 1);
-            // Of the two together distances at nodes would miss a gap that is less than a cell wide.
-            let Seen { walls, bodies, .. } = &seen[cell.block];
-            let [of_walls, of_bodies] = [walls, bodies].map(|sight| 1.0 - sight.open_volume(cell.local));
-            inside
-                && of_walls + of_bodies > 1.0 - f64::from(NARROW)
-                && of_bodies > f64::from(CLOSED)
-                && (0..D)
-                    .any(|axis| by_wall(axis, cell) || above(axis).is_some_and(|face| by_wall(axis, face)))
-        };
-        let sides = |face: &ClosedFace| [blocks.step(face.upper, face.axis, 0), Some(face.upper)];
-        let is_film = |face: &ClosedFace| sides(face).into_iter().flatten().any(is_film);
-        let films: Vec<Vec<bool>> =
-            self.bodies.iter().map(|body| body.faces.iter().map(is_film).collect()).collect();
-        for (body, is_film) in self.bodies.iter_mut().zip(films) {
-            for (face, _) in body.faces.iter_mut().zip(is_film).filter(|(_, is_film)| *is_film) {
-                let at = face.upper.flat::<D>();
-                let rest = std::mem::take(&mut self.open.axes[face.axis].values_mut()[at]);
-                by_bodies.axes[face.axis].values_mut()[at] += rest;
-                face.part += f64::from(rest);
-                body.unseen.push(ClosedFace { part: -f64::from(rest), ..*face });
-            }
-        }
+    /// The part of a face that free bodies close.
+    fn closed_by_bodies(&self, axis: usize, face: Slot) -> f32 {
+        self.by_bodies.as_ref().map_or(0.0, |field| field.axes[axis][face])
+    }
+
+    /// The velocity that a source prescribes on the lower face of a cell, in m/s.
+    fn inlet_speed(&self, axis: usize, cell: [usize; D]) -> Option<f64> {
+        let speed = self.inlets.as_ref()?.get(axis, cell.map(|c| c as i64));
+        (!speed.is_nan()).then_some(f64::from(speed))
     }
 
     /// The velocity along its axis that the walls at a face have, in m/s, as a part of what closes the face: free bodies
@@ -235,10 +215,12 @@ impl<const D: usize> Boundary<D> {
             // The sides of the domain rest.
             return 0.0;
         }
+        if let Some(speed) = self.inlet_speed(axis, cell) {
+            return speed;
+        }
         let cell = cell.map(|c| c as i64);
-        match self.inlets.as_ref().map(|inlets| inlets.get(axis, cell)) {
-            Some(speed) if !speed.is_nan() => f64::from(speed),
-            _ if self.blocks.locate(cell).is_some_and(|slot| self.is_resting(slot.block)) => 0.0,
+        match self.blocks.locate(cell) {
+            Some(slot) if self.is_resting(slot.block) => 0.0,
             _ => wall_velocity(params, surroundings, params.grid.face_centre(axis, cell), dt, counts)[axis],
         }
     }
@@ -254,9 +236,8 @@ impl<const D: usize> Boundary<D> {
         if cell[axis] == 0 || cell[axis] == self.blocks.cells()[axis] {
             return self.separating_sides[axis][usize::from(cell[axis] > 0)];
         }
-        let at = cell.map(|c| c as i64);
-        let is_inlet = self.inlets.as_ref().is_some_and(|inlets| !inlets.get(axis, at).is_nan());
-        !is_inlet && nearest_separates(&surroundings.solids, params.grid.face_centre(axis, at))
+        let centre = params.grid.face_centre(axis, cell.map(|c| c as i64));
+        self.inlet_speed(axis, cell).is_none() && nearest_separates(&surroundings.solids, centre)
     }
 
     /// The rate at which moving walls add to the room of a cell, in m³/s (2D: m²/s): what moves out of it through the closed
@@ -267,10 +248,8 @@ impl<const D: usize> Boundary<D> {
         let out = |axis: usize, side: usize| {
             let mut at = cell;
             at[axis] += side;
-            let at_face = at.map(|c| c as i64);
-            let is_inlet = self.inlets.as_ref().is_some_and(|inlets| !inlets.get(axis, at_face).is_nan());
-            let closed = f64::from(1.0 - self.open.get(axis, at_face));
-            if closed == 0.0 || is_inlet {
+            let closed = f64::from(1.0 - self.open.get(axis, at.map(|c| c as i64)));
+            if closed == 0.0 || self.inlet_speed(axis, at).is_some() {
                 return 0.0;
             }
             closed * self.wall_share(params, surroundings, dt, axis, at) * [-1.0, 1.0][side]
@@ -286,10 +265,9 @@ impl<const D: usize> Boundary<D> {
     /// Whether all of a block lies in the domain, out of sight of solids and sources: all its faces are open, but for
     /// those on sides of the domain.
     pub fn is_clear(&self, block: usize) -> bool {
-        let last = self.blocks.cell(Slot { block, local: block_len::<D>() - 1 });
         self.resting[block]
             && matches!(self.sight[block], Sight::Open)
-            && last.iter().zip(self.blocks.cells()).all(|(&c, n)| c < n)
+            && self.blocks.is_inside(Slot { block, local: block_len::<D>() - 1 })
     }
 
     /// Whether a block is as resting solids leave it: no moving one is in its sight, and none of its faces is a source's.
@@ -308,7 +286,7 @@ impl<const D: usize> Boundary<D> {
         match &self.sight[block] {
             Sight::Open => SIGHT as f32,
             Sight::Solid => -SIGHT as f32,
-            Sight::Cut(cut) => value_at_nodes(&cut.nodes, self.in_block(block, x)),
+            Sight::Cut(cut) => at_nodes(&cut.nodes, self.in_block(block, x)).0,
         }
     }
 
@@ -400,10 +378,10 @@ impl<const D: usize> Boundary<D> {
         let mut faces = Vec::new();
         for local in 0..block_len::<D>() {
             let slot = Slot { block, local };
-            let cell = self.blocks.cell(slot);
-            if cell.iter().zip(self.blocks.cells()).any(|(&c, n)| c >= n) {
+            if !self.blocks.is_inside(slot) {
                 continue;
             }
+            let cell = self.blocks.cell(slot);
             let is_wall = |axis: usize| valid.axes[axis][slot] && self.open.axes[axis][slot] < NARROW;
             for axis in (0..D).filter(|&axis| is_wall(axis)) {
                 let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use meniscus_core::components::BlockCells;
 use meniscus_core::fractions::{cell_open_fraction, face_open_fraction};
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Mask, block_len, cell_in_block, unravel};
+use meniscus_core::interpolate::{MAX_CORNERS, value_and_gradient};
 use meniscus_core::shape::RigidTransform;
 use rayon::prelude::*;
 
@@ -405,7 +406,7 @@ fn open_fraction<const D: usize>(nodes: &[f32], cell: [usize; D], axis: usize) -
 
 /// The values of the nodes around a point of a block, and its place among them.
 #[inline]
-fn around<const D: usize>(nodes: &[f32], x: [f32; D]) -> ([f32; 8], [f32; D]) {
+fn around<const D: usize>(nodes: &[f32], x: [f32; D]) -> ([f32; MAX_CORNERS], [f32; D]) {
     let base: [usize; D] = std::array::from_fn(|a| (x[a].max(0.0) as usize).min(BLOCK_EDGE - 1));
     let mut corners = [0.0; 8];
     for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
@@ -414,28 +415,9 @@ fn around<const D: usize>(nodes: &[f32], x: [f32; D]) -> ([f32; 8], [f32; D]) {
     (corners, std::array::from_fn(|a| x[a] - base[a] as f32))
 }
 
-/// The multilinear interpolant of the nodes of a block.
-#[inline]
-pub(super) fn value_at_nodes<const D: usize>(nodes: &[f32], x: [f32; D]) -> f32 {
-    let (mut corners, fraction) = around(nodes, x);
-    for axis in (0..D).rev() {
-        for k in 0..1 << axis {
-            corners[k] += fraction[axis] * (corners[k + (1 << axis)] - corners[k]);
-        }
-    }
-    corners[0]
-}
-
 /// The multilinear interpolant of the nodes of a block, and its gradient.
+#[inline]
 pub(super) fn at_nodes<const D: usize>(nodes: &[f32], x: [f32; D]) -> (f32, [f32; D]) {
     let (corners, fraction) = around(nodes, x);
-    let mut gradient = [0.0; D];
-    for (k, corner) in corners.into_iter().enumerate().take(1 << D) {
-        let along = |a: usize| if k >> a & 1 == 1 { fraction[a] } else { 1.0 - fraction[a] };
-        for (axis, slope) in gradient.iter_mut().enumerate() {
-            let sign = if k >> axis & 1 == 1 { 1.0 } else { -1.0 };
-            *slope += corner * sign * (0..D).filter(|&a| a != axis).map(along).product::<f32>();
-        }
-    }
-    (value_at_nodes(nodes, x), gradient)
+    value_and_gradient(corners, fraction)
 }

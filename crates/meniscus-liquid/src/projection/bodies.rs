@@ -1,14 +1,12 @@
 //! Rigid bodies among the velocity carriers.
 
 use meniscus_core::grid::{Grid, Slot};
-use meniscus_core::vector::sub;
 use meniscus_linalg::LowRankTerm;
 use rayon::prelude::*;
 
 use super::faces::Faces;
-use super::films::{self, Films};
 use super::{KineticEnergy, Stored};
-use crate::rigid::{Matrix, SIZE, Twist, dot, inverse, motion_count, motions, product};
+use crate::rigid::{Matrix, SIZE, Twist, dot, inverse, motion_count, motions_at, product, summed};
 
 /// A rigid body that pressure moves.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +21,8 @@ pub struct RigidBody<const D: usize> {
     pub held: bool,
     /// The faces that it closes, wholly or in part.
     pub faces: Vec<ClosedFace>,
+    /// What its motions take of the films between it and walls.
+    pub films: Vec<FilmFlow>,
 }
 
 /// What a body closes of a face.
@@ -34,6 +34,17 @@ pub struct ClosedFace {
     pub upper: Slot,
     /// The part of it that the body closes: at most what is not open.
     pub part: f64,
+}
+
+/// What the motions of a body make flow from one cell of a film to the next, or to the first around it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FilmFlow {
+    /// The cell of the film.
+    pub from: Slot,
+    /// The cell that it is taken of.
+    pub to: Slot,
+    /// The flow out of the first that each motion makes, per area of a face.
+    pub flux: Twist,
 }
 
 impl<const D: usize> RigidBody<D> {
@@ -58,11 +69,6 @@ impl<const D: usize> RigidBody<D> {
     }
 }
 
-/// The velocity along the axis of a face of each rigid motion about `centre`, at the centre of the face.
-fn motions_at<const D: usize>(grid: &Grid<D>, centre: [f64; D], axis: usize, upper: [i64; D]) -> Twist {
-    motions(axis, sub(grid.face_centre(axis, upper), centre))
-}
-
 /// How the pressure of cells and bubbles moves bodies, and the bodies' velocities are fluxes of them.
 pub(super) struct Couplings<'a, const D: usize> {
     of_bodies: Vec<Coupling<'a, D>>,
@@ -82,25 +88,14 @@ impl<'a, const D: usize> Couplings<'a, D> {
     pub(super) fn new<T: Stored>(faces: &Faces<'a, T, D>, density: f64) -> Self {
         let cell_mass = density * faces.liquid().grid.dx.powi(D as i32);
         let bodies = faces.liquid().bodies;
-        let fluxes: Vec<Fluxes> = bodies.par_iter().map(|body| Fluxes::new(faces, body)).collect();
-        // What one body takes of the film between two, the other gives: it stays between them.
-        let mut films: Vec<usize> =
-            fluxes.iter().flat_map(|f| &f.of_blocked).map(|&(cell, _)| cell).collect();
-        films.sort_unstable();
-        let is_own = |cell: usize| {
-            let first = films.partition_point(|&c| c < cell);
-            films.get(first + 1) != Some(&cell)
-        };
-        let coupling = |(body, Fluxes { mut of_unknowns, of_blocked }): (&'a RigidBody<D>, Fluxes)| {
-            let own = of_blocked.into_iter().filter(|&(cell, _)| is_own(cell)).collect();
-            of_unknowns.extend(Films::new(faces, &body.faces, own).taken_of_rim());
+        let coupling = |body: &'a RigidBody<D>| {
             let inverse_mass = match body.held {
                 true => [[0.0; SIZE]; SIZE],
                 false => inverse(body.mass).map(|row| row.map(|m| m * cell_mass)),
             };
-            Coupling { body, columns: summed(of_unknowns), inverse_mass }
+            Coupling { body, columns: columns(faces, body), inverse_mass }
         };
-        Self { of_bodies: bodies.par_iter().zip(fluxes).map(coupling).collect(), cell_mass }
+        Self { of_bodies: bodies.par_iter().map(coupling).collect(), cell_mass }
     }
 
     /// The terms J^T M^-1 J of the operator.
@@ -153,43 +148,21 @@ impl<'a, const D: usize> Couplings<'a, D> {
     }
 }
 
-/// What the motions of a body make flow out of cells, per area of a face.
-struct Fluxes {
-    /// By unknown, in order.
-    of_unknowns: Vec<(usize, Twist)>,
-    /// By the flat index of cells without an open face, in order.
-    of_blocked: Vec<(usize, Twist)>,
-}
-
-impl Fluxes {
-    fn new<T: Stored, const D: usize>(faces: &Faces<T, D>, body: &RigidBody<D>) -> Self {
-        let (grid, blocks) = (faces.liquid().grid, faces.blocks());
-        let (mut of_unknowns, mut of_blocked) = (Vec::new(), Vec::new());
-        for &ClosedFace { axis, upper, part } in &body.faces {
-            let motions = motions_at(grid, body.centre, axis, blocks.cell(upper).map(|c| c as i64));
-            let lower = blocks.step(upper, axis, 0);
-            for (cell, outwards) in [(lower, part), (Some(upper), -part)] {
-                let Some(cell) = cell else { continue };
-                let flux = motions.map(|m| outwards * m);
-                match faces.unknown(cell) {
-                    Some(unknown) => of_unknowns.push((unknown, flux)),
-                    None if faces.is_blocked(cell) => of_blocked.push((cell.flat::<D>(), flux)),
-                    None => {}
-                }
+/// What the motions of a body make flow out of the unknowns, per area of a face, in their order.
+fn columns<T: Stored, const D: usize>(faces: &Faces<T, D>, body: &RigidBody<D>) -> Vec<(usize, Twist)> {
+    let (grid, blocks) = (faces.liquid().grid, faces.blocks());
+    let mut fluxes = Vec::new();
+    for &ClosedFace { axis, upper, part } in &body.faces {
+        let motions = motions_at(grid, body.centre, axis, blocks.cell(upper).map(|c| c as i64));
+        let lower = blocks.step(upper, axis, 0);
+        for (cell, outwards) in [(lower, part), (Some(upper), -part)] {
+            if let Some(unknown) = cell.and_then(|cell| faces.unknown(cell)) {
+                fluxes.push((unknown, motions.map(|m| outwards * m)));
             }
         }
-        let mut of_blocked = summed(of_blocked);
-        of_blocked.retain(|(cell, flux)| films::is_film(faces, *cell, flux));
-        Self { of_unknowns, of_blocked }
     }
-}
-
-/// The sums of fluxes by what they flow out of, in its order.
-fn summed(mut fluxes: Vec<(usize, Twist)>) -> Vec<(usize, Twist)> {
-    fluxes.sort_by_key(|&(of, _)| of);
-    let sum = |run: &[(usize, Twist)]| {
-        let total = |motion: usize| run.iter().map(|(_, flux)| flux[motion]).sum();
-        (run[0].0, std::array::from_fn(total))
-    };
-    fluxes.chunk_by(|a, b| a.0 == b.0).map(sum).collect()
+    // Open air gives whatever is asked.
+    let of_rim = |film: &FilmFlow| faces.unknown(film.to).map(|unknown| (unknown, film.flux));
+    fluxes.extend(body.films.iter().filter_map(of_rim));
+    summed(fluxes)
 }

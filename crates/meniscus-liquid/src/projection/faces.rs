@@ -99,17 +99,6 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.bubble_at(cell).map(|bubble| self.blocks().slots() + bubble)
     }
 
-    /// Whether all faces of a cell of the domain are closed.
-    pub(super) fn is_blocked(&self, cell: Slot) -> bool {
-        let is_closed = |axis: usize, face: Option<Slot>| {
-            face.is_none_or(|face| self.liquid.open.axes[axis][face].into() == 0.0)
-        };
-        let inside = self.blocks().cell(cell).iter().zip(self.blocks().cells()).all(|(&c, n)| c < n);
-        inside
-            && (0..D)
-                .all(|axis| is_closed(axis, Some(cell)) && is_closed(axis, self.blocks().step(cell, axis, 1)))
-    }
-
     pub(super) fn blocks(&self) -> &Arc<Blocks<D>> {
         self.liquid.level_set.blocks()
     }
@@ -403,11 +392,10 @@ fn bubbly_blocks<T: Stored, const D: usize>(liquid: &Liquid<T, D>) -> Vec<usize>
 
 fn is_unknown<T: Stored, const D: usize>(liquid: &Liquid<T, D>, slot: Slot) -> Result<bool, ProjectionError> {
     let blocks = liquid.level_set.blocks();
-    let cell = blocks.cell(slot);
-    let in_domain = (0..D).all(|a| cell[a] < blocks.cells()[a]);
-    if !in_domain {
+    if !blocks.is_inside(slot) {
         return Ok(false);
     }
+    let cell = blocks.cell(slot);
     let level: f64 = liquid.level_set[slot].into();
     if level.is_nan() {
         return Err(ProjectionError::BadLevelSet { cell: cell.to_vec() });

@@ -40,7 +40,7 @@
 //!
 //! Where a body lies on a wall, no cell is left between the two, and nothing would push it off again: a wooden block on the floor would stay
 //! there whatever water is poured on it. In truth there is a film between them, with the pressure of what is around it: what the body's
-//! motion takes of the cells under it is taken of the nearest nodes around (`films.rs`). The fluxes of a motion then also sum to zero in a
+//! motion takes of the cells under it is taken of the nearest nodes around (`boundary/films.rs`). The fluxes of a motion then also sum to zero in a
 //! sealed box, so that a body can leave its wall.
 //!
 //! # Surface tension
@@ -95,7 +95,6 @@
 mod bodies;
 mod error;
 mod faces;
-mod films;
 mod separation;
 
 use meniscus_core::grid::{FaceField, Field, Grid, Slot, block_len};
@@ -105,7 +104,7 @@ use rayon::prelude::*;
 use crate::rigid::Twist;
 
 use bodies::Couplings;
-pub use bodies::{ClosedFace, RigidBody};
+pub use bodies::{ClosedFace, FilmFlow, RigidBody};
 pub use error::ProjectionError;
 use faces::{Between, Faces};
 pub use separation::{SeparatingFace, Separation};
@@ -326,8 +325,7 @@ pub fn project<T: Stored, const D: usize>(
     let kinetic_energy = of_liquid.plus(bodies.energy(&body_velocity)).scaled(0.5 * cell_mass);
     faces.net_flux(velocity, rhs);
     bodies.add_flux(&body_velocity, rhs);
-    let slot_of = |i: usize| Slot { block: i / block_len::<D>(), local: i % block_len::<D>() };
-    let rate = |i: usize| (slot_of(i), rhs[i].max(0.0) / liquid.grid.dx);
+    let rate = |i: usize| (Slot::from_flat::<D>(i), rhs[i].max(0.0) / liquid.grid.dx);
     separation.cells = leaving.iter().map(|&i| rate(i)).collect();
     leaving.iter().for_each(|&i| rhs[i] = rhs[i].min(0.0));
     let (of_slots, of_bubbles) = solution.split_at(pressure.values().len());

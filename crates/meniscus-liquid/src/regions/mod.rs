@@ -184,13 +184,10 @@ fn parted_cells<const D: usize>(
         let above = blocks.neighbour(block, axis, 1).map_or(Mask::EMPTY, |above| open[above][axis]);
         cells.or(&open[block][axis]).or(&open[block][axis].lowered(axis, &above))
     });
-    let last = blocks.cell(Slot { block, local: block_len::<D>() - 1 });
-    let inside = match (0..D).all(|a| last[a] < blocks.cells()[a]) {
+    let is_inside = |local: usize| blocks.is_inside(Slot { block, local });
+    let inside = match is_inside(block_len::<D>() - 1) {
         true => has_open_face,
-        false => has_open_face.and(&Mask::from_fn(|local| {
-            let cell = blocks.cell(Slot { block, local });
-            (0..D).all(|a| cell[a] < blocks.cells()[a])
-        })),
+        false => has_open_face.and(&Mask::from_fn(is_inside)),
     };
     [inside.and(liquid), inside.without(liquid)].map(|members| BlockCells::in_parts(members, &open[block]))
 }

@@ -1,7 +1,7 @@
 //! How much of the cells is liquid.
 
 use meniscus_core::fractions::cell_open_fraction;
-use meniscus_core::grid::{BLOCK_EDGE, Field, Tile, block_len, cell_in_block, unravel};
+use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block, unravel};
 use rayon::prelude::*;
 
 use crate::projection::Stored;
@@ -27,9 +27,8 @@ pub(super) fn liquid_corners<T: Stored, const D: usize>(level_set: &Field<T, D>)
                 return;
             }
             for (local, corners) in corners.iter_mut().enumerate() {
-                let inner = cell_in_block::<D>(local);
-                if (0..D).all(|a| first[a] + inner[a] < blocks.cells()[a]) {
-                    let centre = Tile::<f64, D, 1>::index(inner.map(|c| c + 1));
+                if blocks.is_inside(Slot { block, local }) {
+                    let centre = Tile::<f64, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
                     for (k, fraction) in corners.iter_mut().enumerate().take(1 << D) {
                         *fraction = corner_fraction(tile, centre, k) as f32;
                     }
