@@ -36,6 +36,34 @@ pub fn advect_particles<const D: usize>(
     });
 }
 
+/// Moves sorted points as [`advect_particles`] does, and hands those of each block to `then`, block by block: where they were, and where they are.
+///
+/// # Panics
+/// If the points are not sorted by the blocks of the velocity field.
+pub fn advect_points_then<const D: usize, R: Send>(
+    position: &mut [[f32; D]],
+    ranges: &BlockRanges<D>,
+    velocity: &FaceField<f32, D>,
+    dt: f32,
+    then: impl Fn(&[[f32; D]], &mut [[f32; D]]) -> R + Sync,
+) -> Vec<R> {
+    assert_eq!(ranges.blocks(), velocity.blocks(), "points are sorted by the blocks of the velocity");
+    let parts = split_by_block(position, ranges).into_par_iter().enumerate();
+    let moved = parts.map_init(
+        || (FaceTiles::new(), Vec::new()),
+        |(tiles, before), (block, part)| {
+            before.clear();
+            before.extend_from_slice(part);
+            if !part.is_empty() {
+                tiles.load(velocity, block);
+                move_near(block, part, velocity, tiles, dt);
+            }
+            then(before, part)
+        },
+    );
+    moved.collect()
+}
+
 /// Moves points in any order for a time `dt`, as [`advect_particles`] does sorted particles.
 pub fn advect_points<const D: usize>(points: &mut [[f32; D]], velocity: &FaceField<f32, D>, dt: f32) {
     points.par_iter_mut().for_each(|x| *x = advect_point(*x, velocity, dt));

@@ -5,7 +5,7 @@ use meniscus_core::particles::Particles;
 use rayon::prelude::*;
 
 use crate::boundary::{Boundary, SIGHT};
-use crate::params::{Params, Solid, Surroundings};
+use crate::params::{Params, Solid};
 use crate::step::solid_travel;
 use crate::sweep::{push_out, sweep};
 
@@ -63,14 +63,10 @@ fn behind_sides<const D: usize>(params: &Params<D>, x: [f32; D]) -> [f32; D] {
 /// the far side may be nearer now; pushes those out that began inside. What cannot be pushed, or leaves through an open side, is marked by
 /// a position that is no number.
 pub fn meet_solids<const D: usize>(
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
-    dt: f64,
+    obstacles: &Obstacles<D>,
     before: &[[f32; D]],
     particles: &mut Particles<D>,
 ) -> CollideInfo {
-    let obstacles = Obstacles::new(params, &surroundings.solids, boundary, dt);
     let particles = particles.position.par_iter_mut().zip(&mut particles.velocity).zip(before);
     let fate = |((x, v), before): ((&mut [f32; D], &mut [f32; D]), &[f32; D])| obstacles.meet(before, x, v);
     particles.map(fate).reduce(CollideInfo::default, CollideInfo::plus)
@@ -78,23 +74,19 @@ pub fn meet_solids<const D: usize>(
 
 /// The same for points without a velocity, which are kept inside the domain too.
 pub fn keep_points<const D: usize>(
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
-    dt: f64,
+    obstacles: &Obstacles<D>,
     before: &[[f32; D]],
     points: &mut [[f32; D]],
 ) -> CollideInfo {
-    let obstacles = Obstacles::new(params, &surroundings.solids, boundary, dt);
     let fate = |(x, before): (&mut [f32; D], &[f32; D])| {
         let mut at_rest = [0.0; D];
-        stay_inside(params, x, &mut at_rest).plus(obstacles.meet(before, x, &mut at_rest))
+        stay_inside(obstacles.params, x, &mut at_rest).plus(obstacles.meet(before, x, &mut at_rest))
     };
-    points.par_iter_mut().zip(before).map(fate).reduce(CollideInfo::default, CollideInfo::plus)
+    points.iter_mut().zip(before).map(fate).fold(CollideInfo::default(), CollideInfo::plus)
 }
 
 /// The solids that particles may meet in a substep.
-struct Obstacles<'a, const D: usize> {
+pub struct Obstacles<'a, const D: usize> {
     params: &'a Params<D>,
     boundary: &'a Boundary<D>,
     dt: f64,
@@ -104,7 +96,8 @@ struct Obstacles<'a, const D: usize> {
 }
 
 impl<'a, const D: usize> Obstacles<'a, D> {
-    fn new(params: &'a Params<D>, solids: &'a [Solid<D>], boundary: &'a Boundary<D>, dt: f64) -> Self {
+    /// The solids, at the end of their motion of `dt` seconds.
+    pub fn new(params: &'a Params<D>, solids: &'a [Solid<D>], boundary: &'a Boundary<D>, dt: f64) -> Self {
         let nearby = Nearby::of_blocks(params, solids, boundary.blocks());
         Self { params, boundary, dt, nearby, all: Nearby::all(params, solids) }
     }
@@ -281,6 +274,7 @@ mod tests {
 
     use super::*;
     use crate::boundary::BoundaryCache;
+    use crate::params::Surroundings;
 
     fn params() -> Params<2> {
         Params::new(Grid { origin: [0.0; 2], dx: 1.0, cells: [32, 32] })
@@ -292,7 +286,9 @@ mod tests {
         let blocks = Arc::new(Blocks::all([32, 32]));
         let boundary = Boundary::new(&params(), &surroundings, &blocks, &mut BoundaryCache::default());
         let mut particles = Particles { position: vec![x], velocity: vec![v], affine: None };
-        let info = meet_solids(&params(), &surroundings, &boundary, 0.1, &[x], &mut particles);
+        let params = params();
+        let obstacles = Obstacles::new(&params, &surroundings.solids, &boundary, 0.1);
+        let info = meet_solids(&obstacles, &[x], &mut particles);
         (particles, info)
     }
 

@@ -68,15 +68,13 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
         if boundary.is_solid(block) || phi.block(block).iter().all(|&v| v > 1.0) {
             return 0.0;
         }
-        load_extended(phi, block, boundary, tile);
-        let mut sum = 0.0;
-        for local in 0..block_len::<D>() {
-            let slot = Slot { block, local };
-            if blocks.is_inside(slot) {
-                sum += liquid_fraction(tile, boundary, slot);
-            }
+        let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
+        let inside = slots.filter(|&slot| blocks.is_inside(slot));
+        if phi.block(block).iter().all(|&v| v <= -1.0) {
+            return inside.map(|slot| boundary.open_volume(slot)).sum();
         }
-        sum
+        load_extended(phi, block, boundary, tile);
+        inside.map(|slot| liquid_fraction(tile, boundary, slot)).sum()
     };
     let sums: Vec<f64> = (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect();
     sums.iter().sum()

@@ -1,16 +1,15 @@
 //! Smoke: markers that the flow carries, and that may be lighter than the fluid around them.
 
-use meniscus_core::advect::advect_particles;
+use meniscus_core::advect::advect_points_then;
 use meniscus_core::grid::{FaceField, Field, unravel};
 use meniscus_core::interpolate::interpolate;
-use meniscus_core::particles::{SortWorkspace, jittered, markers_along};
+use meniscus_core::particles::{BlockRanges, jittered, markers_along};
 use meniscus_core::serde_array::bulk;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::boundary::Boundary;
-use crate::collide::{CollideInfo, keep_points};
-use crate::params::{Params, Smoke, Solid, Surroundings};
+use crate::collide::{CollideInfo, Obstacles, keep_points};
+use crate::params::{Params, Smoke, Solid};
 
 /// The markers of one smoke: where they are, in cells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -61,23 +60,19 @@ pub fn missing_markers<const D: usize>(
     (0..is_full.len()).into_par_iter().filter(|&k| !is_full[k]).map(place).filter(belongs).collect()
 }
 
-/// Moves markers with the flow, past solids, and leaves them in the order of blocks where they were; those that leave through
-/// open sides are gone.
+/// Moves markers, sorted by the blocks of the velocity, with the flow, past solids; those that leave through open sides are gone.
 pub fn carry<const D: usize>(
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
+    obstacles: &Obstacles<D>,
     velocity: &FaceField<f32, D>,
-    dt: f64,
-    sort: &mut SortWorkspace<D>,
+    dt_in_cells: f32,
+    ranges: &BlockRanges<D>,
     Markers { position }: &mut Markers<D>,
 ) {
-    let ranges = sort.sort_points(velocity.blocks(), position);
     position.truncate(ranges.sorted());
-    let before = position.clone();
-    advect_particles(position, &ranges, velocity, (dt / params.grid.dx) as f32);
-    let kept = keep_points(params, surroundings, boundary, dt, &before, position);
-    if kept != CollideInfo::default() {
+    let kept = advect_points_then(position, ranges, velocity, dt_in_cells, |before, points| {
+        keep_points(obstacles, before, points)
+    });
+    if kept.into_iter().any(|kept| kept != CollideInfo::default()) {
         position.retain(|x| x.iter().all(|c| c.is_finite()));
     }
 }

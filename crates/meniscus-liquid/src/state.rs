@@ -125,7 +125,9 @@ impl<const D: usize> State<D> {
             tracked,
         };
         state.emit_smoke(params, surroundings);
-        state.sort(blocks, &mut SortWorkspace::default());
+        let mut memory = SortWorkspace::default();
+        state.sort_smoke(&blocks, &mut memory);
+        state.sort(blocks, &mut memory);
         state
     }
 
@@ -137,6 +139,16 @@ impl<const D: usize> State<D> {
                 missing_markers(params, smoke, solids, &self.level_set, &markers.position, self.substep);
             markers.position.extend(new);
         }
+    }
+
+    /// Sorts the markers of each smoke by blocks.
+    pub(crate) fn sort_smoke(
+        &mut self,
+        blocks: &Arc<Blocks<D>>,
+        workspace: &mut SortWorkspace<D>,
+    ) -> Vec<BlockRanges<D>> {
+        let markers = self.smoke.iter_mut();
+        markers.map(|markers| workspace.sort_points(blocks, &mut markers.position)).collect()
     }
 
     /// Sorts the particles by blocks, and drops those that lie in none of them.

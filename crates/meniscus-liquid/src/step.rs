@@ -11,7 +11,7 @@ use meniscus_core::vector::{norm, sub};
 use meniscus_linalg::SolveInfo;
 
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::collide::{CollideInfo, keep_inside, meet_solids};
+use crate::collide::{CollideInfo, Obstacles, keep_inside, meet_solids};
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{AirModel, Params, Solid, Surroundings};
@@ -33,6 +33,8 @@ use crate::volume::{undo_sudden_change, undo_sudden_changes};
 #[derive(Clone, Debug, Default)]
 pub struct Workspace<const D: usize> {
     ranges: Option<BlockRanges<D>>,
+    /// Those of the markers of each smoke.
+    of_smoke: Vec<BlockRanges<D>>,
     sort: SortWorkspace<D>,
     /// Where particles were at the start of a substep.
     start: Vec<[f32; D]>,
@@ -45,9 +47,10 @@ pub struct Workspace<const D: usize> {
 }
 
 impl<const D: usize> Workspace<D> {
-    /// To be called when particles of the state have been changed from outside.
+    /// To be called when particles or markers of the state have been changed from outside.
     pub fn particles_changed(&mut self) {
         self.ranges = None;
+        self.of_smoke.clear();
     }
 
     /// The walls at the end of the latest substep.
@@ -190,9 +193,9 @@ pub fn step<const D: usize>(
     let blocks = Arc::new(active_blocks(params, surroundings, &state.particles.position));
     let blocks = if &blocks == state.level_set.blocks() { state.level_set.blocks().clone() } else { blocks };
     let boundary = Boundary::new(params, surroundings, &blocks, &mut workspace.boundary);
+    let obstacles = Obstacles::new(params, &surroundings.solids, &boundary, dt);
     if !surroundings.solids.is_empty() {
-        let start = &workspace.start;
-        collide = collide.plus(meet_solids(params, surroundings, &boundary, dt, start, &mut state.particles));
+        collide = collide.plus(meet_solids(&obstacles, &workspace.start, &mut state.particles));
     }
     clock.stage("solids");
 
@@ -217,11 +220,15 @@ pub fn step<const D: usize>(
     };
     clock.stage("measure");
     if !surroundings.smoke.is_empty() {
-        let State { smoke, velocity, .. } = state;
-        for markers in smoke {
-            carry(params, surroundings, &boundary, velocity, dt, &mut workspace.sort, markers);
+        let Workspace { of_smoke, sort, .. } = workspace;
+        if of_smoke.is_empty() {
+            *of_smoke = state.sort_smoke(&state.velocity.blocks().clone(), sort);
+        }
+        for (markers, ranges) in state.smoke.iter_mut().zip(of_smoke.iter()) {
+            carry(&obstacles, &state.velocity, dt_in_cells, ranges, markers);
         }
         state.emit_smoke(params, surroundings);
+        *of_smoke = state.sort_smoke(&blocks, sort);
         clock.stage("smoke");
     }
 

@@ -59,8 +59,8 @@ impl Order {
 /// Memory that sorts reuse.
 #[derive(Clone, Debug, Default)]
 pub struct SortWorkspace<const D: usize> {
-    keys: Vec<u32>,
-    by_block: Vec<u32>,
+    /// Particles by chunk and block, each with its cell in the block.
+    by_block: Vec<[u32; 2]>,
     order: Order,
     vectors: Vec<[f32; D]>,
     matrices: Vec<[[f32; D]; D]>,
@@ -110,17 +110,13 @@ impl<const D: usize> SortWorkspace<D> {
     fn sort(&mut self, blocks: &Arc<Blocks<D>>, position: &[[f32; D]]) -> BlockRanges<D> {
         let count = position.len();
         assert!(count < u32::MAX as usize && blocks.slots() + 2 * block_len::<D>() < u32::MAX as usize);
-        position.par_iter().map(|&x| slot_of(blocks, x)).collect_into_vec(&mut self.keys);
 
         let chunk = count.div_ceil(4 * rayon::current_num_threads()).max(1 << 13);
-        self.by_block.resize(count, 0);
+        self.by_block.resize(count, [0; 2]);
         let bins = blocks.len() + 2;
-        let keys = &self.keys;
-        let starts: Vec<Vec<u32>> = self
-            .by_block
-            .par_chunks_mut(chunk)
-            .enumerate()
-            .map(|(c, sorted)| sort_chunk::<D>(keys, (c * chunk) as u32, sorted, bins))
+        let chunks = self.by_block.par_chunks_mut(chunk).zip(position.par_chunks(chunk)).enumerate();
+        let starts: Vec<Vec<u32>> = chunks
+            .map(|(c, (sorted, position))| sort_chunk(blocks, position, (c * chunk) as u32, sorted))
             .collect();
 
         let mut offsets = vec![0; bins + 1];
@@ -136,7 +132,7 @@ impl<const D: usize> SortWorkspace<D> {
                 let first = c * chunk;
                 &by_block[first + s[bin] as usize..first + s[bin + 1] as usize]
             });
-            sort_block::<D>(keys, parts, out);
+            sort_block::<D>(parts, out);
         });
 
         let (inactive, outside) = (offsets[bins - 1] - offsets[bins - 2], offsets[bins] - offsets[bins - 1]);
@@ -162,43 +158,43 @@ fn slot_of<const D: usize>(blocks: &Blocks<D>, x: [f32; D]) -> u32 {
     slot as u32
 }
 
-/// Sorts the particles `first..` of one chunk by bin; returns where each bin starts.
-fn sort_chunk<const D: usize>(keys: &[u32], first: u32, sorted: &mut [u32], bins: usize) -> Vec<u32> {
-    let chunk = &keys[first as usize..first as usize + sorted.len()];
-    let bin_of = |key: u32| key as usize / block_len::<D>();
+/// Sorts the particles of one chunk, which begins with the particle `first`, by bin; returns where each bin starts.
+fn sort_chunk<const D: usize>(
+    blocks: &Blocks<D>,
+    position: &[[f32; D]],
+    first: u32,
+    sorted: &mut [[u32; 2]],
+) -> Vec<u32> {
+    let (bins, n) = (blocks.len() + 2, block_len::<D>() as u32);
+    let keys: Vec<u32> = position.iter().map(|&x| slot_of(blocks, x)).collect();
     let mut starts = vec![0; bins + 1];
-    for &key in chunk {
-        starts[bin_of(key) + 1] += 1;
+    for &key in &keys {
+        starts[(key / n) as usize + 1] += 1;
     }
     for bin in 0..bins {
         starts[bin + 1] += starts[bin];
     }
     let mut next = starts.clone();
-    for (particle, &key) in (first..).zip(chunk) {
-        let place = &mut next[bin_of(key)];
-        sorted[*place as usize] = particle;
+    for (particle, key) in (first..).zip(keys) {
+        let place = &mut next[(key / n) as usize];
+        sorted[*place as usize] = [particle, key % n];
         *place += 1;
     }
     starts
 }
 
 /// Collects the particles of one block, sorted by cell.
-fn sort_block<'a, const D: usize>(
-    keys: &[u32],
-    parts: impl Iterator<Item = &'a [u32]> + Clone,
-    out: &mut [u32],
-) {
-    let cell_of = |particle: u32| keys[particle as usize] as usize % block_len::<D>();
+fn sort_block<'a, const D: usize>(parts: impl Iterator<Item = &'a [[u32; 2]]> + Clone, out: &mut [u32]) {
     // One place more than cells, and room for the 8^3 cells of the largest block.
     let mut next = [0; BLOCK_EDGE.pow(3) + 1];
-    for &particle in parts.clone().flatten() {
-        next[cell_of(particle) + 1] += 1;
+    for &[_, cell] in parts.clone().flatten() {
+        next[cell as usize + 1] += 1;
     }
     for cell in 0..block_len::<D>() {
         next[cell + 1] += next[cell];
     }
-    for &particle in parts.flatten() {
-        let place = &mut next[cell_of(particle)];
+    for &[particle, cell] in parts.flatten() {
+        let place = &mut next[cell as usize];
         out[*place] = particle;
         *place += 1;
     }

@@ -47,7 +47,7 @@ pub struct Frame<const D: usize> {
     pub velocity: FaceField<f32, D>,
     /// The particles, where they are kept.
     pub particles: Option<FrameParticles<D>>,
-    /// The markers of each smoke, in cells; their order is not kept.
+    /// The markers of each smoke, in cells; they are smallest when sorted as particles are.
     pub smoke: Vec<Vec<[f32; D]>>,
     /// The pose of each solid of the scene, then of each body.
     pub solids: Vec<RigidTransform<D>>,
@@ -135,7 +135,7 @@ impl<const D: usize> Packed<D> {
             level_set,
             velocity,
             particles: frame.particles.as_ref().map(PackedParticles::new),
-            smoke: frame.smoke.iter().map(|markers| PackedPoints::sorted(markers, blocks)).collect(),
+            smoke: frame.smoke.iter().map(|markers| PackedPoints::new(markers)).collect(),
             solids: frame.solids.clone(),
             air: frame.air.as_ref().map(|air| PackedAir::new(air, &frame.level_set)),
         }

@@ -1,9 +1,6 @@
 //! The particles of a frame.
 
-use std::sync::Arc;
-
-use meniscus_core::grid::{BLOCK_EDGE, Blocks};
-use meniscus_core::particles::SortWorkspace;
+use meniscus_core::grid::BLOCK_EDGE;
 use meniscus_core::serde_array::bulk;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -33,19 +30,12 @@ pub(super) struct PackedPoints<const D: usize> {
 }
 
 impl<const D: usize> PackedPoints<D> {
-    fn new(position: &[[f32; D]]) -> Self {
+    pub(super) fn new(position: &[[f32; D]]) -> Self {
         let blocks: Vec<[i32; D]> = position.par_iter().map(block_of).collect();
         let (block, count) = blocks.chunk_by(|x, y| x == y).map(|run| (run[0], run.len() as u32)).unzip();
         let places = |axis: usize| position.iter().map(|x| place_in_block(x[axis])).collect();
         let planes = (0..D).into_par_iter().map(|axis| to_planes(&differences(places(axis))));
         Self { block, count, position: planes.collect::<Vec<_>>().concat() }
-    }
-
-    /// Points in any order, put in that of the blocks.
-    pub(super) fn sorted(points: &[[f32; D]], blocks: &Arc<Blocks<D>>) -> Self {
-        let mut points = points.to_vec();
-        SortWorkspace::default().sort_points(blocks, &mut points);
-        Self::new(&points)
     }
 
     pub(super) fn unpack(&self) -> Result<Vec<[f32; D]>, String> {
