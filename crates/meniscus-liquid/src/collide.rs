@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::boundary::{Boundary, SIGHT};
 use crate::params::{Params, Solid};
 use crate::step::solid_travel;
-use crate::sweep::{push_out, sweep};
+use crate::sweep::{is_clear, push_out, sweep};
 
 /// How near to a wall a particle may come, in cells.
 const CLEARANCE: f32 = 0.02;
@@ -119,25 +119,22 @@ impl<'a, const D: usize> Obstacles<'a, D> {
         let reach = way + nearby.travel + CLEARANCE;
         match block.is_some_and(|block| nearby.are_beyond(reach, self.boundary, block, *x)) {
             true => CollideInfo::default(),
-            false => self.meet_near(&nearby.solids, reach, before, x, v),
+            false => self.meet_near(&nearby.solids, before, x, v),
         }
     }
 
-    /// The same, of those of the solids that are within `reach` of its end, in cells.
+    /// The same, of some of the solids.
     fn meet_near(
         &self,
         solids: &[&Solid<D>],
-        reach: f32,
         before: &[f32; D],
         x: &mut [f32; D],
         v: &mut [f32; D],
     ) -> CollideInfo {
         let (params, dx) = (self.params, self.params.grid.dx);
-        let (end, reach) = (params.to_metres(*x), f64::from(reach) * dx);
-        let near = || solids.iter().filter(|solid| solid.distance(end) < reach);
         for _ in 0..3 {
             let mut has_met = false;
-            for solid in near() {
+            for solid in solids {
                 has_met |= meet_solid(params, solid, self.dt, before, x, v);
             }
             if !has_met {
@@ -147,7 +144,7 @@ impl<'a, const D: usize> Obstacles<'a, D> {
         // Between two solids there may be no room to slide.
         let depth = |x: [f32; D]| {
             let at = params.to_metres(x);
-            near().map(|solid| -solid.distance(at) / dx).fold(f64::NEG_INFINITY, f64::max)
+            solids.iter().map(|solid| -solid.distance(at) / dx).fold(f64::NEG_INFINITY, f64::max)
         };
         if depth(*x) > 0.0 && depth(*before) < 0.0 {
             *x = *before;
@@ -242,6 +239,9 @@ fn meet_solid<const D: usize>(
 ) -> bool {
     let clearance = f64::from(CLEARANCE) * params.grid.dx;
     let path = [*before, *x].map(|x| params.to_metres(x));
+    if is_clear(solid, path, clearance) {
+        return false;
+    }
     let swept = sweep(solid, path, clearance);
     let Some(stopped) = swept.or_else(|| push_out(solid, path[1], clearance)) else { return false };
     let wall = solid.velocity(stopped.end, dt);

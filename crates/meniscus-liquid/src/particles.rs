@@ -3,6 +3,7 @@
 use meniscus_core::grid::FaceField;
 use meniscus_core::interpolate::{Stencil, interpolate_faces};
 use meniscus_core::particles::Particles;
+use rayon::prelude::*;
 
 use crate::params::{Params, Transfer};
 
@@ -18,14 +19,14 @@ pub struct Newcomers<const D: usize> {
 impl<const D: usize> Newcomers<D> {
     /// Adds particles that move with the flow.
     pub fn join_flow(&mut self, position: Vec<[f32; D]>, flow: &FaceField<f32, D>, params: &Params<D>) {
-        for &x in &position {
-            self.velocity.push(interpolate_faces(flow, x));
-            if params.transfer == Transfer::Apic {
-                self.affine.push(std::array::from_fn(|axis| {
-                    let stencil = Stencil::of_faces(flow.blocks().cells(), axis, x);
-                    stencil.gradient(stencil.gather(&flow.axes[axis]))
-                }));
-            }
+        self.velocity.par_extend(position.par_iter().map(|&x| interpolate_faces(flow, x)));
+        if params.transfer == Transfer::Apic {
+            let gradient = |x: [f32; D], axis: usize| {
+                let stencil = Stencil::of_faces(flow.blocks().cells(), axis, x);
+                stencil.gradient(stencil.gather(&flow.axes[axis]))
+            };
+            let affine = |&x: &[f32; D]| std::array::from_fn(|axis| gradient(x, axis));
+            self.affine.par_extend(position.par_iter().map(affine));
         }
         self.position.extend(position);
     }

@@ -57,10 +57,10 @@ pub fn reseed<const D: usize>(
                 if count[local] as usize >= fewest || state.level_set[slot] > DEPTH {
                     continue;
                 }
-                let cell = blocks.cell(slot);
-                if (0..D).any(|a| cell[a] >= blocks.cells()[a]) {
+                if !blocks.is_inside(slot) {
                     continue;
                 }
+                let cell = blocks.cell(slot);
                 let centre = params.grid.cell_centre(cell.map(|c| c as i64));
                 let half_diagonal = 0.5 * (D as f64).sqrt() * params.grid.dx;
                 if solids.iter().any(|solid| solid.distance(centre) < -half_diagonal) {
@@ -81,16 +81,14 @@ pub fn reseed<const D: usize>(
         })
         .collect();
 
-    let mut newcomers = Newcomers::default();
-    let mut info = ReseedInfo::default();
-    for (new, surplus) in found {
-        info.added += new.len();
-        info.thinned += surplus.len();
-        newcomers.join_flow(new, &state.velocity, params);
-        for particle in surplus {
-            state.particles.position[particle] = [f32::NAN; D];
-        }
+    let (new, surplus): (Vec<Vec<[f32; D]>>, Vec<Vec<usize>>) = found.into_iter().unzip();
+    let (new, surplus) = (new.concat(), surplus.concat());
+    let info = ReseedInfo { added: new.len(), thinned: surplus.len() };
+    for particle in surplus {
+        state.particles.position[particle] = [f32::NAN; D];
     }
+    let mut newcomers = Newcomers::default();
+    newcomers.join_flow(new, &state.velocity, params);
     (newcomers, info)
 }
 

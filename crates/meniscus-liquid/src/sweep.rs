@@ -37,6 +37,13 @@ pub fn sweep<const D: usize>(
     Some(Stopped { end: solid.to.apply(end), normal: solid.to.rotation.apply(normal) })
 }
 
+/// Whether a straight path is certain to stay `clearance` away from a solid, which moves too: it may be met elsewhere than at its end only if that is
+/// nearer to it than the path is long, as the solid sees it.
+pub fn is_clear<const D: usize>(solid: &Solid<D>, [from, to]: [[f64; D]; 2], clearance: f64) -> bool {
+    let (start, end) = (solid.from.apply_inverse(from), solid.to.apply_inverse(to));
+    solid.shape.signed_distance(end) > clearance.max(norm(sub(end, start)))
+}
+
 /// The nearest point outside of a solid, where it is at the end of the substep, if one is inside or nearer than `clearance`.
 pub fn push_out<const D: usize>(solid: &Solid<D>, point: [f64; D], clearance: f64) -> Option<Stopped<D>> {
     let depth = clearance - solid.distance(point);

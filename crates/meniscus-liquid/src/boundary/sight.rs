@@ -240,7 +240,7 @@ fn solid_cells_of<const D: usize>(params: &Params<D>, sight: &Sight, coord: [usi
     let is_solid = |local: usize| match sight {
         Sight::Open => false,
         Sight::Solid => true,
-        Sight::Cut(cut) => cut.is_solid::<D>(local),
+        Sight::Cut(cut) => cut.volumes[local] < 0.1 && cut.is_solid::<D>(local),
     };
     (0..block_len::<D>()).filter(|&local| is_solid(local) && inside(local)).count() as u32
 }
@@ -352,7 +352,6 @@ pub(super) fn fill_open<const D: usize>(
     values: &mut [f32],
 ) {
     let cells = params.grid.cells;
-    let stride = BLOCK_EDGE.pow(axis as u32);
     match sight {
         Sight::Open => values.fill(1.0),
         Sight::Solid => values.fill(0.0),
@@ -366,23 +365,27 @@ pub(super) fn fill_open<const D: usize>(
     }
     // Faces on closed sides, and what the last blocks store beyond the domain, are closed.
     let corner = coord.map(|c| c * BLOCK_EDGE);
-    if corner[axis] == 0 || corner[axis] + BLOCK_EDGE > cells[axis] {
-        for (local, value) in values.iter_mut().enumerate() {
-            let face = corner[axis] + local / stride % BLOCK_EDGE;
-            let closed_side = face == 0 && !params.open_sides[axis][0]
-                || face == cells[axis] && !params.open_sides[axis][1]
-                || face > cells[axis];
-            if closed_side {
-                *value = 0.0;
+    for a in 0..D {
+        for layer in 0..BLOCK_EDGE {
+            let at = corner[a] + layer;
+            let is_closed = match a == axis {
+                true if at == 0 => !params.open_sides[axis][0],
+                true if at == cells[axis] => !params.open_sides[axis][1],
+                true => at > cells[axis],
+                false => at >= cells[a],
+            };
+            if is_closed {
+                close_layer(a, layer, values);
             }
         }
     }
-    for a in (0..D).filter(|&a| a != axis && corner[a] + BLOCK_EDGE > cells[a]) {
-        for (local, value) in values.iter_mut().enumerate() {
-            if corner[a] + local / BLOCK_EDGE.pow(a as u32) % BLOCK_EDGE >= cells[a] {
-                *value = 0.0;
-            }
-        }
+}
+
+/// Sets the values of a layer of a block across an axis to 0.
+fn close_layer(axis: usize, layer: usize, values: &mut [f32]) {
+    let stride = BLOCK_EDGE.pow(axis as u32);
+    for rows in values.chunks_mut(stride * BLOCK_EDGE) {
+        rows[layer * stride..(layer + 1) * stride].fill(0.0);
     }
 }
 
