@@ -70,8 +70,10 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
         }
         let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
         let inside = slots.filter(|&slot| blocks.is_inside(slot));
+        // As far from the surface as that a cell is full.
         if phi.block(block).iter().all(|&v| v <= -1.0) {
-            return inside.map(|slot| boundary.open_volume(slot)).sum();
+            let open = || inside.map(|slot| boundary.open_volume(slot)).sum();
+            return if boundary.is_clear(block) { block_len::<D>() as f64 } else { open() };
         }
         load_extended(phi, block, boundary, tile);
         inside.map(|slot| liquid_fraction(tile, boundary, slot)).sum()

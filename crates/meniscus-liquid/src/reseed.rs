@@ -41,20 +41,18 @@ pub fn reseed<const D: usize>(
         .into_par_iter()
         .map(|block| {
             let (mut new, mut surplus) = (Vec::new(), Vec::new());
-            let mut halves = [0u8; BLOCK_EDGE.pow(3)];
-            let mut count = [0u32; BLOCK_EDGE.pow(3)];
-            for particle in ranges.range(block) {
-                let x = position[particle];
-                let local = local_index(x.map(|c| c as usize % BLOCK_EDGE));
-                count[local] += 1;
-                halves[local] |= 1 << half_of(x);
-                if count[local] as usize > most {
-                    surplus.push(particle);
-                }
+            let mut counts = [0; BLOCK_EDGE.pow(3)];
+            for x in &position[ranges.range(block)] {
+                counts[local_index(x.map(|c| c as usize % BLOCK_EDGE))] += 1;
             }
-            for local in 0..block_len::<D>() {
+            let mut next = ranges.range(block).start;
+            for (local, &count) in counts.iter().enumerate().take(block_len::<D>()) {
+                // Those of a cell follow one another.
+                let own = next..next + count;
+                next = own.end;
+                surplus.extend(own.clone().skip(most));
                 let slot = Slot { block, local };
-                if count[local] as usize >= fewest || state.level_set[slot] > DEPTH {
+                if count >= fewest || state.level_set[slot] > DEPTH {
                     continue;
                 }
                 if !blocks.is_inside(slot) {
@@ -66,8 +64,9 @@ pub fn reseed<const D: usize>(
                 if solids.iter().any(|solid| solid.distance(centre) < -half_diagonal) {
                     continue;
                 }
-                let missing = fewest - count[local] as usize;
-                let empty = (0..1 << D).filter(|k| halves[local] >> k & 1 == 0);
+                let missing = fewest - count;
+                let halves = position[own].iter().fold(0u8, |halves, x| halves | 1 << half_of(*x));
+                let empty = (0..1 << D).filter(|k| halves >> k & 1 == 0);
                 let places = empty.map(|k| jittered(cell, k, salt));
                 // A wall may part a cell, and what is known of its level is known of the centre.
                 let sees = |x: &[f32; D]| {

@@ -9,7 +9,6 @@ use meniscus_core::particles::{BlockRanges, SortWorkspace};
 use meniscus_core::transfer::TransferWorkspace;
 use meniscus_core::vector::{norm, sub};
 use meniscus_linalg::SolveInfo;
-use rayon::prelude::*;
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, Obstacles, keep_inside, meet_solids};
@@ -178,9 +177,10 @@ pub fn step<const D: usize>(
 
     let spray = Spray::find(state, &ranges);
     let start = &mut workspace.start;
+    start.clear();
     if !surroundings.solids.is_empty() {
-        let all = state.particles.position.par_iter().chain(&newcomers.position);
-        all.copied().collect_into_vec(start);
+        start.extend_from_slice(&state.particles.position);
+        start.extend_from_slice(&newcomers.position);
     }
     advect_particles(&mut state.particles.position, &ranges, &state.velocity, dt_in_cells);
     spray.fly(&mut state.particles, dt_in_cells);

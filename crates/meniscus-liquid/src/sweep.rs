@@ -83,32 +83,23 @@ fn meet<const D: usize>(
         return None;
     }
     let point = |gone: f64| add_scaled(start, gone / length, way);
-    let mut gone = at_start;
-    while gone < length {
-        let here = distance(point(gone));
+    let (mut outside, mut inside) = (0.0, at_start);
+    while inside < length {
+        let here = distance(point(inside));
         if here <= 0.0 {
             break;
         }
-        gone += here.max(least_step);
+        (outside, inside) = (inside, inside + here.max(least_step));
     }
-    if gone >= length && at_end > 0.0 {
+    if inside >= length && at_end > 0.0 {
         return None;
     }
-    Some(point(last_outside(distance, point, gone.min(length))))
-}
-
-/// How far a path goes before it enters the solid that it is in after the way `inside`.
-fn last_outside<const D: usize>(
-    distance: impl Fn([f64; D]) -> f64,
-    point: impl Fn(f64) -> [f64; D],
-    mut inside: f64,
-) -> f64 {
-    let mut outside = 0.0;
-    for _ in 0..20 {
+    inside = inside.min(length);
+    while inside - outside > least_step / 256.0 {
         let middle = 0.5 * (outside + inside);
         *(if distance(point(middle)) > 0.0 { &mut outside } else { &mut inside }) = middle;
     }
-    outside
+    Some(point(outside))
 }
 
 /// The direction in which the distance grows.

@@ -26,7 +26,8 @@ impl<const D: usize> State<D> {
         let boundary = Boundary::new(params, surroundings, blocks, &mut BoundaryCache::default());
         let mut velocity = self.velocity.clone();
         add_gravity(params, dt, &mut velocity);
-        let wall = |axis: usize, cell: [usize; D]| boundary.wall_share(params, surroundings, dt, axis, cell);
+        let walls = boundary.wall_shares(params, surroundings, dt);
+        let wall = |axis: usize, cell: [usize; D]| walls.get(axis, cell.map(|c| c as i64));
         let bubbles = self.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
         let liquid = Liquid {
             grid: &params.grid,

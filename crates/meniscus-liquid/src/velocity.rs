@@ -69,7 +69,8 @@ pub fn solve_velocity<const D: usize>(
         clock.stage("tension");
     }
 
-    let wall = |axis: usize, cell: [usize; D]| boundary.wall_share(params, surroundings, dt, axis, cell);
+    let walls = boundary.wall_shares(params, surroundings, dt);
+    let wall = |axis: usize, cell: [usize; D]| walls.get(axis, cell.map(|c| c as i64));
     let bodies = carriers(state, params, surroundings, boundary, dt);
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));

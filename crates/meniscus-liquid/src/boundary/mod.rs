@@ -135,9 +135,31 @@ impl<const D: usize> Boundary<D> {
         (!speed.is_nan()).then_some(f64::from(speed))
     }
 
-    /// The velocity along its axis that the walls at a face have, in m/s, as a part of what closes the face: free bodies
-    /// do not count.
-    pub fn wall_share(
+    /// The velocity along its axis that the walls at each face have, in m/s, as a part of what closes the face: free bodies do not count. 0 on faces
+    /// that are open.
+    pub fn wall_shares(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+    ) -> FaceField<f64, D> {
+        let mut shares = FaceField::new(self.blocks.clone(), 0.0);
+        for (axis, shares) in shares.axes.iter_mut().enumerate() {
+            let of_blocks = shares.values_mut().par_chunks_mut(block_len::<D>()).enumerate();
+            of_blocks.filter(|(block, _)| !self.is_resting(*block)).for_each(|(block, shares)| {
+                for (local, share) in shares.iter_mut().enumerate() {
+                    let face = Slot { block, local };
+                    if self.open.axes[axis][face] < 1.0 {
+                        *share = self.wall_share(params, surroundings, dt, axis, self.blocks.cell(face));
+                    }
+                }
+            });
+        }
+        shares
+    }
+
+    /// The velocity of the walls at one face, as [`Self::wall_shares`] tells it.
+    fn wall_share(
         &self,
         params: &Params<D>,
         surroundings: &Surroundings<D>,
