@@ -90,16 +90,25 @@ pub struct Obstacles<'a, const D: usize> {
     params: &'a Params<D>,
     boundary: &'a Boundary<D>,
     dt: f64,
-    /// By block.
+    /// A longer way of a particle is not worth to be prepared for, in cells.
+    usual_way: f32,
+    /// By block: those that a particle whose way is a usual one may have met.
     nearby: Vec<Nearby<'a, D>>,
     all: Nearby<'a, D>,
 }
 
 impl<'a, const D: usize> Obstacles<'a, D> {
-    /// The solids, at the end of their motion of `dt` seconds.
-    pub fn new(params: &'a Params<D>, solids: &'a [Solid<D>], boundary: &'a Boundary<D>, dt: f64) -> Self {
-        let nearby = Nearby::of_blocks(params, solids, boundary.blocks());
-        Self { params, boundary, dt, nearby, all: Nearby::all(params, solids) }
+    /// The solids, at the end of their motion of `dt` seconds, for particles that moved with a flow whose fastest component was `speed`, in m/s.
+    pub fn new(
+        params: &'a Params<D>,
+        solids: &'a [Solid<D>],
+        boundary: &'a Boundary<D>,
+        dt: f64,
+        speed: f64,
+    ) -> Self {
+        let usual_way = (speed * dt / params.grid.dx * (D as f64).sqrt()) as f32;
+        let nearby = Nearby::of_blocks(params, solids, boundary.blocks(), usual_way);
+        Self { params, boundary, dt, usual_way, nearby, all: Nearby::all(params, solids) }
     }
 
     /// Takes a particle to where it comes on its way from `before` to `x`.
@@ -110,7 +119,7 @@ impl<'a, const D: usize> Obstacles<'a, D> {
         }
         let way = (0..D).map(|a| (x[a] - before[a]).powi(2)).sum::<f32>().sqrt();
         let block = self.boundary.blocks().find(x.map(|c| c as usize / BLOCK_EDGE));
-        let known = block.filter(|_| way <= usual_way(self.params));
+        let known = block.filter(|_| way <= self.usual_way);
         let nearby = known.map_or(&self.all, |block| &self.nearby[block]);
         if nearby.solids.is_empty() {
             return CollideInfo::default();
@@ -169,11 +178,6 @@ struct Nearby<'a, const D: usize> {
     seen: bool,
 }
 
-/// The way of a particle that is worth to be prepared for, in cells.
-fn usual_way<const D: usize>(params: &Params<D>) -> f32 {
-    (params.cfl * (D as f64).sqrt()) as f32
-}
-
 impl<'a, const D: usize> Nearby<'a, D> {
     fn all(params: &Params<D>, solids: &'a [Solid<D>]) -> Self {
         let travels = solids.iter().map(|solid| solid_travel(&params.grid, solid));
@@ -183,7 +187,7 @@ impl<'a, const D: usize> Nearby<'a, D> {
     }
 
     /// By block: those that a particle whose way is a usual one may have met.
-    fn of_blocks(params: &Params<D>, solids: &'a [Solid<D>], blocks: &Blocks<D>) -> Vec<Self> {
+    fn of_blocks(params: &Params<D>, solids: &'a [Solid<D>], blocks: &Blocks<D>, way: f32) -> Vec<Self> {
         let dx = params.grid.dx;
         let travels: Vec<f64> = solids.iter().map(|solid| solid_travel(&params.grid, solid) / dx).collect();
         let of_block = |block: usize| {
@@ -197,7 +201,7 @@ impl<'a, const D: usize> Nearby<'a, D> {
                 seen: true,
             };
             for (solid, &travel) in solids.iter().zip(&travels) {
-                let reach = travel + f64::from(usual_way(params) + CLEARANCE);
+                let reach = travel + f64::from(way + CLEARANCE);
                 let distance = solid.distance(centre);
                 if distance < half_diagonal + reach * dx {
                     nearby.solids.push(solid);
@@ -287,7 +291,7 @@ mod tests {
         let boundary = Boundary::new(&params(), &surroundings, &blocks, &mut BoundaryCache::default());
         let mut particles = Particles { position: vec![x], velocity: vec![v], affine: None };
         let params = params();
-        let obstacles = Obstacles::new(&params, &surroundings.solids, &boundary, 0.1);
+        let obstacles = Obstacles::new(&params, &surroundings.solids, &boundary, 0.1, 3.0);
         let info = meet_solids(&obstacles, &[x], &mut particles);
         (particles, info)
     }

@@ -193,7 +193,7 @@ pub fn step<const D: usize>(
     let blocks = Arc::new(active_blocks(params, surroundings, &state.particles.position));
     let blocks = if &blocks == state.level_set.blocks() { state.level_set.blocks().clone() } else { blocks };
     let boundary = Boundary::new(params, surroundings, &blocks, &mut workspace.boundary);
-    let obstacles = Obstacles::new(params, &surroundings.solids, &boundary, dt);
+    let obstacles = Obstacles::new(params, &surroundings.solids, &boundary, dt, state.max_speed);
     if !surroundings.solids.is_empty() {
         collide = collide.plus(meet_solids(&obstacles, &workspace.start, &mut state.particles));
     }
