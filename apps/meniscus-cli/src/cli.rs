@@ -162,6 +162,12 @@ pub struct ExportArgs {
     /// Export the particles instead of the surface.
     #[arg(long)]
     pub particles: bool,
+    /// Export the markers of the smoke instead.
+    #[arg(long, conflicts_with = "particles")]
+    pub smoke: bool,
+    /// Export where the solids and the bodies are, as a table.
+    #[arg(long, conflicts_with_all = ["particles", "smoke"])]
+    pub poses: bool,
     /// Export this frame only.
     #[arg(long)]
     pub frame: Option<u32>,
@@ -170,11 +176,11 @@ pub struct ExportArgs {
 /// A format to export to.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ExportFormat {
-    /// Surfaces with normals, velocities and the bubble that each vertex borders; particles.
+    /// Surfaces with normals, velocities and the bubble that each vertex borders; particles; smoke.
     Ply,
     /// Surfaces with normals, in a group for each bubble.
     Obj,
-    /// One table of the bubbles of all frames: volume, pressure, place, velocity, area and age, in SI units.
+    /// One table of the bubbles of all frames: volume, pressure, place, velocity, area and age, in SI units; or of poses.
     Csv,
 }
 

@@ -83,23 +83,32 @@ fn meet<const D: usize>(
         return None;
     }
     let point = |gone: f64| add_scaled(start, gone / length, way);
-    let (mut outside, mut inside) = (0.0, at_start);
-    while inside < length {
-        let here = distance(point(inside));
-        if here <= 0.0 {
+    // How far it has gone, and how far the solid is there: outside of it, and inside.
+    let (mut outside, mut inside) = ((0.0, at_start), (length, at_end));
+    loop {
+        let gone = outside.0 + outside.1.max(least_step);
+        if gone >= length {
             break;
         }
-        (outside, inside) = (inside, inside + here.max(least_step));
+        let here = distance(point(gone));
+        if here <= 0.0 {
+            inside = (gone, here);
+            break;
+        }
+        outside = (gone, here);
     }
-    if inside >= length && at_end > 0.0 {
+    if inside.1 > 0.0 {
         return None;
     }
-    inside = inside.min(length);
-    while inside - outside > least_step / 256.0 {
-        let middle = 0.5 * (outside + inside);
-        *(if distance(point(middle)) > 0.0 { &mut outside } else { &mut inside }) = middle;
+    let near = 1e-4 * least_step;
+    while outside.1 > 2.0 * near && inside.0 - outside.0 > near {
+        // As if the distance were linear between the two; it is not where the solid is curved.
+        let part = (outside.1 - near) / (outside.1 - inside.1);
+        let middle = outside.0 + part.clamp(0.05, 0.95) * (inside.0 - outside.0);
+        let here = distance(point(middle));
+        *(if here > 0.0 { &mut outside } else { &mut inside }) = (middle, here);
     }
-    Some(point(outside))
+    Some(point(outside.0))
 }
 
 /// The direction in which the distance grows.

@@ -1,12 +1,12 @@
-//! Surfaces, particles and bubbles of a run for other programs.
+//! What a run made, for other programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use meniscus_core::shape::Shape;
+use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_io::export::{
-    BubbleTable, SurfaceExport, frame_contour, frame_surface, write_particles_ply, write_surface_obj,
-    write_surface_ply,
+    BubbleTable, PoseTable, SurfaceExport, frame_contour, frame_surface, write_markers_ply,
+    write_particles_ply, write_surface_obj, write_surface_ply,
 };
 use meniscus_io::{Frame, WriteError};
 use meniscus_scene::{AirModel, Setup};
@@ -18,12 +18,26 @@ use crate::simulation::posed_solids;
 /// A format of exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Surfaces with normals, velocities and the bubbles that they border; particles can be had too.
+    /// Surfaces with normals, velocities and the bubbles that they border; particles and smoke.
     Ply,
     /// Surfaces with normals, in a group for each bubble that they border.
     Obj,
-    /// A table of the bubbles, see [`BubbleTable`].
+    /// Tables of the bubbles, see [`BubbleTable`], or of where solids and bodies are, see [`PoseTable`].
     Csv,
+}
+
+/// What of a run to export.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Content {
+    /// The liquid: its surface, or as [`Format::Csv`] its bubbles.
+    #[default]
+    Liquid,
+    /// The particles.
+    Particles,
+    /// The markers of the smoke.
+    Smoke,
+    /// Where the solids and the bodies are.
+    Poses,
 }
 
 /// What to export.
@@ -31,8 +45,8 @@ pub enum Format {
 pub struct ExportOptions {
     /// The format.
     pub format: Format,
-    /// Whether to export the particles instead of the surface; they are always PLY.
-    pub particles: bool,
+    /// What of the run.
+    pub content: Content,
     /// The one frame to export; all of them if none is given.
     pub frame: Option<u32>,
 }
@@ -50,9 +64,18 @@ pub enum ExportError {
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// Particles are written as PLY only.
-    #[error("particles can be exported as PLY only; use --format ply")]
-    ParticlesNeedPly,
+    /// Points are written as PLY only.
+    #[error("particles and smoke can be exported as PLY only; use --format ply")]
+    PointsNeedPly,
+    /// Poses are written as CSV only.
+    #[error("where solids and bodies are can be exported as CSV only; use --format csv")]
+    PosesNeedCsv,
+    /// There is no smoke.
+    #[error("the scene has no [[smoke]] to export")]
+    NoSmoke,
+    /// There is nothing that has a pose.
+    #[error("the scene has no [[solid]] and no [[body]] to export")]
+    NoPoses,
     /// The frames were written without particles.
     #[error(
         "the frames hold no particles, because the scene has output.particles = false; run it again with \
@@ -68,8 +91,8 @@ pub enum ExportError {
 }
 
 /// Writes each frame of a run to its folder `export` as `NAME.0001.ply` (or `.obj`; particles as
-/// `NAME.0001.particles.ply`), or the bubbles of all frames as `NAME.bubbles.csv` (of one frame as
-/// `NAME.0001.bubbles.csv`); gives the files.
+/// `NAME.0001.particles.ply`, smoke as `NAME.0001.smoke.ply`), or the bubbles of all frames as `NAME.bubbles.csv` (of one frame as
+/// `NAME.0001.bubbles.csv`; poses as `NAME.poses.csv`); gives the files.
 ///
 /// # Errors
 /// If the folder holds no run, or a file cannot be read or written.
@@ -78,8 +101,12 @@ pub fn export(
     options: &ExportOptions,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<PathBuf>, ExportError> {
-    if options.particles && options.format != Format::Ply {
-        return Err(ExportError::ParticlesNeedPly);
+    match (options.content, options.format) {
+        (Content::Particles | Content::Smoke, Format::Obj | Format::Csv) => {
+            return Err(ExportError::PointsNeedPly);
+        }
+        (Content::Poses, Format::Ply | Format::Obj) => return Err(ExportError::PosesNeedCsv),
+        _ => {}
     }
     let (folder, manifest) = Folder::open(folder.root())?;
     let scene = scene_of(&folder, &manifest)?;
@@ -118,30 +145,60 @@ fn export_in<const D: usize>(
         write_particles_ply(&path, &frame.grid, particles)?;
         Ok(path)
     };
+    let smoke = |frame: &Frame<D>| {
+        let path = folder.made_of("export", frame.frame, "smoke.ply");
+        write_markers_ply(&path, &frame.grid, &frame.smoke)?;
+        Ok(path)
+    };
+    let table = |name: &str| match options.frame {
+        Some(number) => folder.made_of("export", number, name),
+        None => folder.made_of_all("export", name),
+    };
     let frames = Frames { folder, setup, numbers: &frames };
-    match options.format {
-        Format::Ply if options.particles => frames.each(progress, particles),
-        Format::Ply => {
-            frames.each(progress, surfaces("ply", |path, surface| write_surface_ply(path, surface)))
+    match (options.content, options.format) {
+        (Content::Particles, _) => frames.each(progress, particles),
+        (Content::Smoke, _) if setup.smoke.is_empty() => Err(ExportError::NoSmoke),
+        (Content::Smoke, _) => frames.each(progress, smoke),
+        (Content::Poses, _) if setup.solids.is_empty() && setup.bodies.is_empty() => {
+            Err(ExportError::NoPoses)
         }
-        Format::Obj => {
-            frames.each(progress, surfaces("obj", |path, surface| write_surface_obj(path, surface)))
-        }
-        Format::Csv if setup.air == AirModel::Void => Err(ExportError::NoBubbles),
-        Format::Csv => {
-            let path = match options.frame {
-                Some(number) => folder.made_of("export", number, "bubbles.csv"),
-                None => folder.made_of_all("export", "bubbles.csv"),
-            };
-            let mut table = BubbleTable::new::<D>();
+        (Content::Poses, _) => {
+            let (path, mut poses) = (table("poses.csv"), PoseTable::new::<D>());
             frames.each(progress, |frame| {
-                table.add(frame);
+                poses.add(frame, &poses_of(setup, frame));
                 Ok(())
             })?;
-            table.write(&path)?;
+            poses.write(&path)?;
+            Ok(vec![path])
+        }
+        (Content::Liquid, Format::Ply) => {
+            frames.each(progress, surfaces("ply", |path, surface| write_surface_ply(path, surface)))
+        }
+        (Content::Liquid, Format::Obj) => {
+            frames.each(progress, surfaces("obj", |path, surface| write_surface_obj(path, surface)))
+        }
+        (Content::Liquid, Format::Csv) if setup.air == AirModel::Void => Err(ExportError::NoBubbles),
+        (Content::Liquid, Format::Csv) => {
+            let (path, mut bubbles) = (table("bubbles.csv"), BubbleTable::new::<D>());
+            frames.each(progress, |frame| {
+                bubbles.add(frame);
+                Ok(())
+            })?;
+            bubbles.write(&path)?;
             Ok(vec![path])
         }
     }
+}
+
+/// What moves the shapes of the solids and the bodies, as the scene has them, to where they are in a frame.
+fn poses_of<'a, const D: usize>(setup: &'a Setup<D>, frame: &Frame<D>) -> Vec<(&'a str, RigidTransform<D>)> {
+    let of_solids = setup.solids.iter().map(|solid| (&solid.name[..], [0.0; D]));
+    let of_bodies = setup.bodies.iter().map(|body| (&body.name[..], body.centre));
+    let named = of_solids.chain(of_bodies).zip(&frame.solids);
+    // The shape of a body is seen from its centre of mass.
+    let from_scene =
+        |centre: [f64; D]| RigidTransform { rotation: Rotation::identity(), translation: centre.map(|c| -c) };
+    named.map(|((name, centre), pose)| (name, pose.after(&from_scene(centre)))).collect()
 }
 
 /// Frames to export.

@@ -50,13 +50,14 @@ mod estimate;
 mod export;
 mod folder;
 mod pictures;
+mod pressed;
 mod run;
 mod simulation;
 mod stats;
 
 pub use benchmark::{Benchmark, TimedSolve, benchmark, substeps};
 pub use estimate::{Estimate, estimate};
-pub use export::{ExportError, ExportOptions, Format, export};
+pub use export::{Content, ExportError, ExportOptions, Format, export};
 pub use folder::{Folder, FolderError, Manifest};
 pub use meniscus_core as core;
 pub use meniscus_io::Frame;

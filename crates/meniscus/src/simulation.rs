@@ -17,6 +17,7 @@ use meniscus_scene::{ProbeKind, Scene, Setup, SmokeSetup};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::{Ahead, body_stats, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
+use crate::pressed::Samples;
 use crate::stats::{BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};
 
 /// Where a solid is at a time, in seconds: the transform of its shape in the scene.
@@ -78,6 +79,7 @@ pub struct Simulation<const D: usize> {
     motions: Vec<Option<MotionFn<D>>>,
     bodies: Vec<Rigid<D>>,
     contacts: Result<Option<Arc<Contacts<D>>>, ContactError>,
+    samples: Samples<D>,
     frames_done: u32,
     substeps_of_frame: u32,
     state: State<D>,
@@ -125,6 +127,7 @@ impl<const D: usize> Simulation<D> {
             })
             .collect();
         let (bodies, contacts) = (rigid_bodies(&setup), contacts(&setup));
+        let samples = Samples::new(&bodies);
         let dx = setup.grid.dx;
         for solid in setup.solids.iter_mut().filter(|solid| solid.motion.is_some()) {
             solid.shape = for_the_grid(&solid.shape, dx);
@@ -139,6 +142,7 @@ impl<const D: usize> Simulation<D> {
             motions,
             bodies,
             contacts,
+            samples,
             frames_done: 0,
             substeps_of_frame: 0,
             state,
@@ -245,6 +249,7 @@ impl<const D: usize> Simulation<D> {
             // Exactly, so that rounding does not add up over frames.
             self.state.time = f64::from(frame) / self.setup.time.fps;
             (self.frames_done, self.substeps_of_frame) = (frame, 0);
+            warnings.extend(self.samples.warnings(&self.setup, &self.state.bodies, &surroundings.solids));
         }
         warnings.extend(step_warnings(&self.setup, &info));
         Ok(self.stats(frame, substep, dt, &info, warnings, started.elapsed().as_secs_f64()))

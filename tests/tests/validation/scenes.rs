@@ -91,3 +91,40 @@ fn what_leaves_between_solids_is_what_comes_in() {
     assert!(poured > 0.03, "{poured} m² in a second");
     assert!((drained / poured - 1.0).abs() < 0.02, "{drained} m² of {poured}");
 }
+
+/// A body that a press leaves no room is told of, one that it stops above is not.
+#[test]
+fn a_body_under_a_press_is_told_of() {
+    let warnings = |stop: f64| {
+        let text = format!(
+            r#"
+            [domain]
+            size = [0.8, 0.8]
+            cells = 32
+            [time]
+            frames = 24
+            fps = 24.0
+            [[liquid]]
+            shape = {{ box = {{ from = [0.0, 0.0], to = [0.8, 0.3] }} }}
+            [[body]]
+            name = "box"
+            shape = {{ box = {{ from = [0.3, 0.0], to = [0.5, 0.2] }} }}
+            density = 3000.0
+            [[solid]]
+            shape = {{ box = {{ from = [0.2, 0.5], to = [0.6, 0.9] }} }}
+            motion = {{ keyframes = [{{ time = 0.0 }}, {{ time = 1.0, translate = [0.0, {stop}] }}] }}
+            "#
+        );
+        let scene = Scene::parse("press.toml", &text, Path::new(""), &[]).expect("a scene");
+        let mut simulation = Simulation::<2>::new(&scene);
+        let mut warnings = Vec::new();
+        while simulation.frames_done() < 24 {
+            let substeps = simulation.advance_frame().expect("a step");
+            warnings.extend(substeps.into_iter().flat_map(|substep| substep.warnings));
+        }
+        warnings.retain(|warning| warning.contains("`box` is pressed into"));
+        warnings.len()
+    };
+    assert_eq!(warnings(-0.28), 0, "the press stops 2 cm above the box");
+    assert!(warnings(-0.45) > 0, "the press leaves 5 cm of the 20 cm of the box");
+}

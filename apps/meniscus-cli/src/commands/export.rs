@@ -1,18 +1,24 @@
 //! `meniscus export`.
 
-use meniscus::{ExportOptions, Folder, Format};
+use meniscus::{Content, ExportOptions, Folder, Format};
 
 use super::{export_failure, progress_bar};
 use crate::cli::{ExportArgs, ExportFormat, Failure, print_line};
 
-/// Writes the surface, the particles or the bubbles of a run.
+/// Writes what a run made, for other programs.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     let format = match args.format {
         ExportFormat::Ply => Format::Ply,
         ExportFormat::Obj => Format::Obj,
         ExportFormat::Csv => Format::Csv,
     };
-    let options = ExportOptions { format, particles: args.particles, frame: args.frame };
+    let content = match args {
+        ExportArgs { particles: true, .. } => Content::Particles,
+        ExportArgs { smoke: true, .. } => Content::Smoke,
+        ExportArgs { poses: true, .. } => Content::Poses,
+        _ => Content::Liquid,
+    };
+    let options = ExportOptions { format, content, frame: args.frame };
     let bar = progress_bar("exporting");
     let written = meniscus::export(&Folder::new(&args.folder, ""), &options, &mut |done, all| {
         bar.set_length(all as u64);

@@ -90,9 +90,12 @@ fn export_failure(error: ExportError) -> Failure {
     match error {
         ExportError::Frames(error) => pictures_failure(error),
         ExportError::Folder(error) => folder_failure(error),
-        ExportError::ParticlesNeedPly | ExportError::NoParticles | ExportError::NoBubbles => {
-            Failure::bad_input(error)
-        }
+        ExportError::PointsNeedPly
+        | ExportError::PosesNeedCsv
+        | ExportError::NoParticles
+        | ExportError::NoSmoke
+        | ExportError::NoPoses
+        | ExportError::NoBubbles => Failure::bad_input(error),
         _ => Failure::failed(error),
     }
 }

@@ -117,6 +117,64 @@ fn particles_are_exported_where_frames_keep_them() {
     sandbox.ends(0, &["export", "bare", "--format", "ply"]);
 }
 
+/// A body that falls beside a solid, in smoke.
+const FALLING: &str = r#"
+[domain]
+size = [1.0, 1.0]
+cells = 24
+[time]
+frames = 2
+fps = 24.0
+[fluid]
+density = 1.2
+[[smoke]]
+shape = { box = { from = [0.0, 0.0], to = [1.0, 0.2] } }
+[[solid]]
+name = "a \"post\", fixed"
+shape = { box = { from = [0.1, 0.0], to = [0.2, 0.5] } }
+[[body]]
+name = "ball"
+shape = { sphere = { centre = [0.6, 0.7], radius = 0.1 } }
+density = 1000.0
+"#;
+
+#[test]
+fn smoke_and_poses_are_exported() {
+    let sandbox = Sandbox::new();
+    sandbox.write("falling.toml", FALLING);
+    sandbox.ends(0, &["run", "falling.toml", "-o", "out"]);
+    sandbox.ends(0, &["export", "out", "--format", "ply", "--smoke", "--frame", "2"]);
+    let bytes = fs::read(sandbox.path("out/export/falling.0002.smoke.ply")).expect("smoke");
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (head, _) = text.split_once("end_header\n").expect("a head");
+    let count: usize =
+        head.split_once("element vertex ").expect("vertices").1.lines().next().unwrap().parse().unwrap();
+    assert!(count > 200, "{head}");
+    let of_markers = bytes.len() - head.len() - "end_header\n".len();
+    assert_eq!(of_markers, 16 * count, "three coordinates and the number of the smoke");
+
+    sandbox.ends(0, &["export", "out", "--format", "csv", "--poses"]);
+    let table = fs::read_to_string(sandbox.path("out/export/falling.poses.csv")).expect("a table");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "frame,time,name,x,y,qx,qy,qz,qw");
+    assert_eq!(lines[1], "0,0,\"a \"\"post\"\", fixed\",0,0,0,0,0,1");
+    assert_eq!(lines[2], "0,0,\"ball\",0,0,0,0,0,1", "moved by nothing from where the scene has it");
+    let last: Vec<&str> = lines[6].split(',').collect();
+    let stats = stats(&sandbox.path("out"));
+    let position = &stats.last().expect("a line")["bodies"][0]["position"];
+    let fallen: f64 = last[4].parse().expect("a number");
+    assert!(
+        (fallen - (position[1].as_f64().unwrap() - 0.7)).abs() < 1e-9 && fallen < -0.02,
+        "{last:?} {position}"
+    );
+
+    sandbox.ends(2, &["export", "out", "--format", "csv", "--smoke"]).says(&["--format ply"]);
+    sandbox.ends(2, &["export", "out", "--format", "ply", "--poses"]).says(&["--format csv"]);
+    sandbox.ends(0, &["run", "dam.toml", "-o", "bare", "--frames", "1"]);
+    sandbox.ends(2, &["export", "bare", "--format", "ply", "--smoke"]).says(&["no [[smoke]]"]);
+    sandbox.ends(2, &["export", "bare", "--format", "csv", "--poses"]).says(&["no [[solid]]"]);
+}
+
 /// Two bubbles in water under open air, in 32 x 24 cells.
 const BUBBLES: &str = r#"
 [domain]

@@ -1,7 +1,9 @@
-//! Bubbles as a table of comma-separated values.
+//! Bubbles, and where solids and bodies are, as tables of comma-separated values.
 
 use std::fmt::Write;
 use std::path::Path;
+
+use meniscus_core::shape::RigidTransform;
 
 use crate::container::write_atomically;
 use crate::{Frame, WriteError};
@@ -33,6 +35,38 @@ impl BubbleTable {
             let numbers = before.iter().chain(&bubble.centroid).chain(&bubble.velocity).chain(&after);
             let mut put = |part: std::fmt::Arguments| self.text.write_fmt(part).expect("a string grows");
             put(format_args!("{},{},{}", frame.frame, frame.time, bubble.id));
+            numbers.for_each(|number| put(format_args!(",{number}")));
+            put(format_args!("\n"));
+        }
+    }
+
+    /// Writes the table.
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
+        write_atomically(path, self.text.as_bytes())
+    }
+}
+
+/// Where solids and bodies are in frames, one line each, as text.
+///
+/// The columns are `frame`, `time`, `name`, a translation `x`, `y`, `z` in metres (in the plane without `z`) and a unit quaternion `qx`, `qy`, `qz`,
+/// `qw`: what is at the point p of a shape as the scene has it is at q p q* + x in the frame.
+#[derive(Clone, Debug)]
+pub struct PoseTable {
+    text: String,
+}
+
+impl PoseTable {
+    /// The head of a table in `D` dimensions.
+    pub fn new<const D: usize>() -> Self {
+        Self { text: format!("frame,time,name,{},qx,qy,qz,qw\n", ["x", "y", "z"][..D].join(",")) }
+    }
+
+    /// Adds a line for each thing with a name.
+    pub fn add<const D: usize>(&mut self, frame: &Frame<D>, poses: &[(&str, RigidTransform<D>)]) {
+        for (name, RigidTransform { rotation, translation }) in poses {
+            let mut put = |part: std::fmt::Arguments| self.text.write_fmt(part).expect("a string grows");
+            put(format_args!("{},{},\"{}\"", frame.frame, frame.time, name.replace('"', "\"\"")));
+            let numbers = translation.iter().copied().chain(rotation.to_quaternion());
             numbers.for_each(|number| put(format_args!(",{number}")));
             put(format_args!("\n"));
         }

@@ -56,6 +56,23 @@ pub fn write_particles_ply<const D: usize>(
     write_atomically(path, &bytes)
 }
 
+/// Writes the markers of smokes as vertices, in metres, with the number of the smoke that each is of, from 0.
+pub fn write_markers_ply<const D: usize>(
+    path: impl AsRef<Path>,
+    grid: &Grid<D>,
+    smokes: &[Vec<[f32; D]>],
+) -> Result<(), WriteError> {
+    let count = smokes.iter().map(Vec::len).sum();
+    let mut bytes = header(count, &["x", "y", "z"], "property int smoke\n");
+    for (number, markers) in smokes.iter().enumerate() {
+        for &x in markers {
+            bytes.extend_from_slice(bytemuck::bytes_of(&metres(grid, x)));
+            bytes.extend_from_slice(&(number as i32).to_le_bytes());
+        }
+    }
+    write_atomically(path, &bytes)
+}
+
 /// The head of a file; `more` follows the properties of the vertices.
 fn header(vertices: usize, properties: &[&str], more: &str) -> Vec<u8> {
     let properties: String = properties.iter().map(|name| format!("property float {name}\n")).collect();
