@@ -112,7 +112,7 @@ fn a_body_under_a_press_is_told_of() {
             density = 3000.0
             [[solid]]
             shape = {{ box = {{ from = [0.2, 0.5], to = [0.6, 0.9] }} }}
-            motion = {{ keyframes = [{{ time = 0.0 }}, {{ time = 1.0, translate = [0.0, {stop}] }}] }}
+            motion = {{ keyframes = [{{ time = 0.0 }}, {{ time = 1.0, translation = [0.0, {stop}] }}] }}
             "#
         );
         let scene = Scene::parse("press.toml", &text, Path::new(""), &[]).expect("a scene");
