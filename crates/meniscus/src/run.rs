@@ -196,16 +196,14 @@ fn advance<const D: usize>(
         logs.tally = logs.tally.plus(Tally::of(&stats));
         let mut stop = observe(Event::Substep(&stats)).is_break();
         let last = simulation.frames_done() == setup.time.frames;
-        if simulation.frames_done() == stats.frame {
+        let ends_frame = simulation.frames_done() == stats.frame;
+        if ends_frame {
             stop |= frames.write(simulation.frame(), observe)?.is_break();
-            if last || stats.frame.is_multiple_of(setup.output.checkpoint_every) {
-                stop |= frames.finish(observe)?.is_break();
-                save(frames.folder, &frames.manifest, simulation)?;
-            }
         }
+        let is_due = ends_frame && stats.frame.is_multiple_of(setup.output.checkpoint_every);
         let drift = logs.tally.check(options.max_drift);
-        if drift.is_err() || stop && !last {
-            let _ = frames.finish(observe)?;
+        if is_due || last || stop || drift.is_err() {
+            stop |= frames.finish(observe)?.is_break();
             save(frames.folder, &frames.manifest, simulation)?;
         }
         drift?;
