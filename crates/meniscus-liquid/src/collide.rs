@@ -190,6 +190,9 @@ impl<'a, const D: usize> Nearby<'a, D> {
     fn of_blocks(params: &Params<D>, solids: &'a [Solid<D>], blocks: &Blocks<D>, way: f32) -> Vec<Self> {
         let dx = params.grid.dx;
         let travels: Vec<f64> = solids.iter().map(|solid| solid_travel(&params.grid, solid) / dx).collect();
+        // What one solid pushes may meet another: the longest way of any counts.
+        let longest = travels.iter().copied().fold(0.0, f64::max);
+        let reach = longest + f64::from(way + CLEARANCE);
         let of_block = |block: usize| {
             let coord = blocks.coord(block);
             let (centre, half_diagonal) = params.block_ball(coord);
@@ -201,7 +204,6 @@ impl<'a, const D: usize> Nearby<'a, D> {
                 seen: true,
             };
             for (solid, &travel) in solids.iter().zip(&travels) {
-                let reach = travel + f64::from(way + CLEARANCE);
                 let distance = solid.distance(centre);
                 if distance < half_diagonal + reach * dx {
                     nearby.solids.push(solid);

@@ -8,6 +8,9 @@ use meniscus_scene::Setup;
 /// Points along each axis of a body's bounds.
 const ALONG: usize = 6;
 
+/// Fewer points tell nothing: those of a thin shell.
+const FEWEST: usize = 8;
+
 /// More of a body than this part in walls is no matter of how exact contact is.
 const MUCH: f64 = 0.2;
 
@@ -46,7 +49,7 @@ impl<const D: usize> Samples<D> {
         };
         let is_pressed = |(points, body): (&Vec<[f64; D]>, &RigidState<D>)| {
             let inside = points.iter().filter(|&&x| is_in_wall(body.pose.apply(x))).count();
-            inside as f64 > MUCH * points.len() as f64
+            points.len() >= FEWEST && inside as f64 > MUCH * points.len() as f64
         };
         let pressed = self.0.iter().zip(bodies).map(is_pressed);
         let names =

@@ -6,6 +6,7 @@
 //! by s, and couplings to extra unknowns by a little more. Masses M and low-rank terms have no gradient and are not.
 
 use meniscus_core::grid::block_len;
+use rayon::prelude::*;
 
 use super::aggregate::{Aggregation, coarse_local, corners, groups};
 use crate::operator::{Edge, Extras, Factor, Level, LowRank, Patch, Stencil, coordinate};

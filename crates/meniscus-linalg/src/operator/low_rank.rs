@@ -73,7 +73,7 @@ impl<T: Real> LowRank<T> {
             this.entry_starts.push(this.unknowns.len() as u32);
             this.coefficient_starts.push(this.coefficients.len() as u32);
         }
-        by_row.sort_unstable();
+        by_row.par_sort_unstable();
         for run in by_row.chunk_by(|a, b| a.0 == b.0) {
             this.row_unknowns.push(run[0].0);
             this.row_entries.extend(run.iter().map(|&(_, term, entry)| (term, entry)));
@@ -87,8 +87,8 @@ impl<T: Real> LowRank<T> {
     }
 
     /// The factors, to be carried to another level.
-    pub(crate) fn factors(&self) -> impl Iterator<Item = Factor> + '_ {
-        (0..self.terms()).map(|term| {
+    pub(crate) fn factors(&self) -> impl IndexedParallelIterator<Item = Factor> + '_ {
+        (0..self.terms()).into_par_iter().map(|term| {
             let (first, last) = (self.entry_starts[term] as usize, self.entry_starts[term + 1] as usize);
             let (from, to) = (self.coefficient_starts[term], self.coefficient_starts[term + 1]);
             Factor {

@@ -62,8 +62,9 @@ impl Cut {
     }
 
     fn is_solid<const D: usize>(&self, local: usize) -> bool {
-        let corners = corners_of::<D>(&self.nodes, cell_in_block::<D>(local));
-        corners[..1 << D].iter().all(|&distance| distance <= f64::from(CLOSED))
+        let inner = cell_in_block::<D>(local);
+        let corner = |k: usize| self.nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))];
+        (0..1 << D).all(|k| corner(k) <= CLOSED)
     }
 }
 
@@ -240,7 +241,7 @@ fn solid_cells_of<const D: usize>(params: &Params<D>, sight: &Sight, coord: [usi
     let is_solid = |local: usize| match sight {
         Sight::Open => false,
         Sight::Solid => true,
-        Sight::Cut(cut) => cut.volumes[local] < 0.1 && cut.is_solid::<D>(local),
+        Sight::Cut(cut) => cut.is_solid::<D>(local),
     };
     (0..block_len::<D>()).filter(|&local| is_solid(local) && inside(local)).count() as u32
 }
