@@ -6,8 +6,7 @@ use std::sync::Arc;
 use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::shape::{ClosedMesh, RigidTransform, Shape};
 use meniscus_io::export::{
-    BubbleTable, Elements, frame_contour, frame_surface, write_particles_ply, write_surface_obj,
-    write_surface_ply,
+    Elements, Table, frame_contour, frame_surface, write_particles_ply, write_surface_obj, write_surface_ply,
 };
 use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR, read_frame, read_mesh, write_frame};
 
@@ -140,18 +139,18 @@ fn vertices_know_the_bubble_that_they_border() {
 fn a_table_has_the_bubbles_of_all_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
-    let mut table = BubbleTable::new::<3>();
-    table.add(&bubbly::<3>());
+    let mut table = Table::of_bubbles::<3>();
+    table.add_bubbles(&bubbly::<3>());
     let mut empty = bubbly::<3>();
     empty.air.as_mut().unwrap().bubbles.clear();
-    table.add(&empty);
+    table.add_bubbles(&empty);
     table.write(&path).unwrap();
     let expected = "frame,time,id,volume,rest_volume,pressure,x,y,z,vx,vy,vz,area,age\n\
                     1,0.04,7,0.3333333333333333,0.1,3.5,0.25,0.5,0.75,-0,-1,-2,0.5,0.125\n\
                     1,0.04,12,0.00000000000000000001,0.1,3.5,0.25,0.5,0.75,-0,-1,-2,0.5,0.125\n";
     assert_eq!(fs::read_to_string(&path).unwrap(), expected);
-    let mut table = BubbleTable::new::<2>();
-    table.add(&bubbly::<2>());
+    let mut table = Table::of_bubbles::<2>();
+    table.add_bubbles(&bubbly::<2>());
     table.write(&path).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("frame,time,id,volume,rest_volume,pressure,x,y,vx,vy,area,age\n1,0.04,7,"));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_io::export::{
-    BubbleTable, PoseTable, SurfaceExport, frame_contour, frame_surface, write_markers_ply,
-    write_particles_ply, write_surface_obj, write_surface_ply,
+    SurfaceExport, Table, frame_contour, frame_surface, write_markers_ply, write_particles_ply,
+    write_surface_obj, write_surface_ply,
 };
 use meniscus_io::{Frame, WriteError};
 use meniscus_scene::{AirModel, Setup};
@@ -22,15 +22,14 @@ pub enum Format {
     Ply,
     /// Surfaces with normals, in a group for each bubble that they border.
     Obj,
-    /// Tables of the bubbles, see [`BubbleTable`], or of where solids and bodies are, see [`PoseTable`].
+    /// A [`Table`] of the bubbles, or of where solids and bodies are.
     Csv,
 }
 
 /// What of a run to export.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// The liquid: its surface, or as [`Format::Csv`] its bubbles.
-    #[default]
     Liquid,
     /// The particles.
     Particles,
@@ -150,11 +149,19 @@ fn export_in<const D: usize>(
         write_markers_ply(&path, &frame.grid, &frame.smoke)?;
         Ok(path)
     };
-    let table = |name: &str| match options.frame {
-        Some(number) => folder.made_of("export", number, name),
-        None => folder.made_of_all("export", name),
-    };
     let frames = Frames { folder, setup, numbers: &frames };
+    let table = |progress, name: &str, mut table: Table, add: &dyn Fn(&mut Table, &Frame<D>)| {
+        let path = match options.frame {
+            Some(number) => folder.made_of("export", number, name),
+            None => folder.made_of_all("export", name),
+        };
+        frames.each(progress, |frame| {
+            add(&mut table, frame);
+            Ok(())
+        })?;
+        table.write(&path)?;
+        Ok(vec![path])
+    };
     match (options.content, options.format) {
         (Content::Particles, _) => frames.each(progress, particles),
         (Content::Smoke, _) if setup.smoke.is_empty() => Err(ExportError::NoSmoke),
@@ -162,15 +169,9 @@ fn export_in<const D: usize>(
         (Content::Poses, _) if setup.solids.is_empty() && setup.bodies.is_empty() => {
             Err(ExportError::NoPoses)
         }
-        (Content::Poses, _) => {
-            let (path, mut poses) = (table("poses.csv"), PoseTable::new::<D>());
-            frames.each(progress, |frame| {
-                poses.add(frame, &poses_of(setup, frame));
-                Ok(())
-            })?;
-            poses.write(&path)?;
-            Ok(vec![path])
-        }
+        (Content::Poses, _) => table(progress, "poses.csv", Table::of_poses::<D>(), &|table, frame| {
+            table.add_poses(frame, &poses_of(setup, frame));
+        }),
         (Content::Liquid, Format::Ply) => {
             frames.each(progress, surfaces("ply", |path, surface| write_surface_ply(path, surface)))
         }
@@ -179,13 +180,7 @@ fn export_in<const D: usize>(
         }
         (Content::Liquid, Format::Csv) if setup.air == AirModel::Void => Err(ExportError::NoBubbles),
         (Content::Liquid, Format::Csv) => {
-            let (path, mut bubbles) = (table("bubbles.csv"), BubbleTable::new::<D>());
-            frames.each(progress, |frame| {
-                bubbles.add(frame);
-                Ok(())
-            })?;
-            bubbles.write(&path)?;
-            Ok(vec![path])
+            table(progress, "bubbles.csv", Table::of_bubbles::<D>(), &|table, frame| table.add_bubbles(frame))
         }
     }
 }

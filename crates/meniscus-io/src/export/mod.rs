@@ -9,7 +9,7 @@
 //!
 //! Where air keeps its volume, surfaces know which bubble they border: PLY files have it as the vertex property
 //! `bubble` (0 is the open air, [`WALL`] where the liquid ends at a solid), OBJ files as the groups `open_air`,
-//! `bubble_1` and so on, and `wall`. [`BubbleTable`] writes the bubbles themselves, [`PoseTable`] where
+//! `bubble_1` and so on, and `wall`. [`Table`] has the bubbles themselves, or where
 //! solids and bodies are.
 
 mod bubbles;
@@ -19,7 +19,7 @@ mod ply;
 mod surface;
 
 pub use bubbles::WALL;
-pub use csv::{BubbleTable, PoseTable};
+pub use csv::Table;
 pub use obj::write_surface_obj;
 pub use ply::{write_markers_ply, write_particles_ply, write_surface_ply};
 pub use surface::{Elements, SurfaceExport, frame_contour, frame_surface, without_solids};
