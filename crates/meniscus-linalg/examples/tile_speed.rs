@@ -2,12 +2,13 @@
 //! every cell. `cargo run --release -p meniscus-linalg --example tile_speed [cells along x] [multigrid|diagonal|both]`
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Slot, block_len};
-use meniscus_linalg::{Kernel, LowRankTerm, Operator, Patch, SolveParams, Solver, Workspace, solve_by_diagonal};
+use meniscus_linalg::{
+    AffineTerm, Kernel, Operator, Patch, SolveParams, Solver, Workspace, solve_by_diagonal,
+};
 use rayon::prelude::*;
 
 const KNOWN: i32 = -3;
@@ -132,29 +133,29 @@ impl Tank {
                     match labels[other[2]][other[1]][other[0]] {
                         UNKNOWN => patch.set_face(axis, side, local, 1.0),
                         KNOWN => patch.anchors[local] += 1.0,
-                        _ => {}
+                        CLOSED => {}
+                        term => patch.touch(axis, side, local, term as usize),
                     }
                 }
             }
         }
     }
 
-    fn low_rank_terms(&self, blocks: &Blocks<3>) -> Vec<LowRankTerm> {
+    fn affine_terms(&self) -> Vec<AffineTerm<3>> {
         let mut cells: Vec<Vec<Cell>> = vec![Vec::new(); self.terms];
         for (i, &label) in self.labels.iter().enumerate().filter(|(_, l)| **l >= 0) {
             let (x, rest) = (i % self.cells[0], i / self.cells[0]);
             cells[label as usize].push([x, rest % self.cells[1], rest / self.cells[1]].map(|c| c as i64));
         }
-        cells.into_par_iter().map(|cells| self.term(blocks, &cells)).collect()
+        cells.into_par_iter().map(|cells| self.term(&cells)).collect()
     }
 
-    fn term(&self, blocks: &Blocks<3>, cells: &[Cell]) -> LowRankTerm {
+    fn term(&self, cells: &[Cell]) -> AffineTerm<3> {
         let centre: [f64; 3] = std::array::from_fn(|a| {
             cells.iter().map(|c| c[a] as f64 + 0.5).sum::<f64>() / cells.len() as f64
         });
         let own = self.label(cells[0]);
         let mut mass = [[0.0; DOFS]; DOFS];
-        let mut columns: HashMap<usize, [f64; DOFS]> = HashMap::new();
         for &cell in cells {
             for (axis, side) in (0..6).map(|k| (k / 2, k % 2)) {
                 let mut other = cell;
@@ -169,17 +170,9 @@ impl Tank {
                 for i in (0..DOFS).filter(|&i| row[i] != 0.0) {
                     (0..DOFS).for_each(|j| mass[i][j] += row[i] * row[j]);
                 }
-                if !inner && self.label(other) == UNKNOWN {
-                    let flat = blocks.locate(other).expect("an unknown lies in an active block").flat::<3>();
-                    let column = columns.entry(flat).or_insert([0.0; DOFS]);
-                    (0..DOFS).for_each(|i| column[i] += (1.0 - 2.0 * side as f64) * row[i]);
-                }
             }
         }
-        let mut unknowns: Vec<usize> = columns.keys().copied().collect();
-        unknowns.sort_unstable();
-        let columns = unknowns.iter().flat_map(|u| columns[u]).collect();
-        LowRankTerm { inverse_mass: invert(&mass), unknowns, columns }
+        AffineTerm { centre, inverse_mass: invert(&mass) }
     }
 }
 
@@ -212,7 +205,8 @@ fn affine_row(axis: usize, r: [f64; 3]) -> [f64; DOFS] {
 
 fn invert(matrix: &[[f64; DOFS]; DOFS]) -> Vec<f64> {
     let mut a = *matrix;
-    let mut inverse: [[f64; DOFS]; DOFS] = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(i == j)));
+    let mut inverse: [[f64; DOFS]; DOFS] =
+        std::array::from_fn(|i| std::array::from_fn(|j| f64::from(i == j)));
     for p in 0..DOFS {
         let pivot = a[p][p];
         for c in 0..DOFS {
@@ -258,21 +252,22 @@ struct Case {
     name: &'static str,
     tank: Tank,
     blocks: Arc<Blocks<3>>,
-    terms: Vec<LowRankTerm>,
+    terms: Vec<AffineTerm<3>>,
     rhs: Vec<f64>,
 }
 
 impl Case {
     fn new(name: &'static str, tank: Tank) -> Self {
         let blocks = tank.blocks();
-        let terms = tank.low_rank_terms(&blocks);
+        let terms = tank.affine_terms();
         let rhs = rhs(&tank, &blocks);
         Self { name, tank, blocks, terms, rhs }
     }
 
     fn operator(&self) -> Operator<3> {
         let fill = |block: usize, patch: &mut Patch<3>| self.tank.fill(&self.blocks, block, patch);
-        Operator::assemble(self.blocks.clone(), fill, &[], &self.terms).expect("a valid operator")
+        Operator::assemble_with_affine(self.blocks.clone(), fill, &[], &[], &self.terms)
+            .expect("a valid operator")
     }
 
     fn multigrid(&self, workspace: Workspace) -> (f64, Workspace) {

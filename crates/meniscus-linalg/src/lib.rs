@@ -17,7 +17,7 @@ pub use bounded::{BoundedInfo, solve_bounded};
 pub use cg::{Sealed, SolveError, SolveInfo, SolveParams, Solver, Workspace};
 pub use conjugate::{conjugate_gradients, solve_by_diagonal};
 pub use operator::{
-    AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face,
+    AffineTerm, AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face,
 };
 pub use profile::{Kernel, Profile};
 

@@ -42,6 +42,8 @@ fn check_tiles<const D: usize>(n: usize) {
     for tile in [16, 32, 64] {
         let problem = tiles::<D>(n, tile);
         check(&format!("tiles {D}D {n} of {tile}"), 15, problem.operator(), &problem.rhs());
+        let problem = affine_tiles::<D>(n, tile);
+        check(&format!("affine tiles {D}D {n} of {tile}"), 15, problem.operator(), &problem.rhs());
     }
 }
 

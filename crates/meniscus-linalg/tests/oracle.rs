@@ -407,3 +407,57 @@ fn terms_of_no_strength_leave_the_null_space_alone() {
     assert_eq!(info.sealed.len(), 1);
     assert!(info.iterations <= 10, "{} iterations", info.iterations);
 }
+
+fn check_tiles<const D: usize>(n: usize, tile: usize, open: bool) {
+    // Steps in the band make tiles of irregular shape.
+    let band = |cell: Cell<D>| 3 + (cell[0] / 5 + 2 * cell[D - 2]) % 7;
+    let (mut problem, affine) = tiles_below::<D>(n, tile, band);
+    if !open {
+        problem.kinds.iter_mut().filter(|k| **k == Kind::Known).for_each(|k| *k = Kind::Closed);
+    }
+    let plain = problem.operator();
+    (problem.terms, problem.affine) = (Vec::new(), affine);
+    let operator = problem.operator();
+    assert_eq!(operator.unknowns(), plain.unknowns());
+    let x = random_unknowns(&operator, 4);
+    let (mut ax, mut expected) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+    operator.apply(&x, &mut ax);
+    plain.apply(&x, &mut expected);
+    let gap = norm(&ax.iter().zip(&expected).map(|(a, e)| a - e).collect::<Vec<_>>());
+    assert!(gap < 1e-12 * norm(&ax), "{gap:e}");
+    check_preconditioner(&plain, 7);
+    check_preconditioner(&operator, 7);
+    let b = random_unknowns(&operator, 9);
+    let solution = |operator: Operator<D>| {
+        let mut x = vec![0.0; b.len()];
+        let params = SolveParams { tolerance: 1e-11, max_iterations: 60 };
+        let info = Solver::new(operator).solve(&b, &mut x, &params).expect("converges");
+        assert_eq!(info.sealed.len(), usize::from(!open));
+        x
+    };
+    let (x, expected) = (solution(operator), solution(plain));
+    let gap = norm(&x.iter().zip(&expected).map(|(x, e)| x - e).collect::<Vec<_>>());
+    assert!(gap < 1e-7 * norm(&expected), "{gap:e} of {:e}", norm(&expected));
+}
+
+#[test]
+fn affine_terms_equal_plain_low_rank_terms_2d() {
+    check_tiles::<2>(60, 16, true);
+    check_tiles::<2>(92, 16, false);
+}
+
+#[test]
+fn affine_terms_equal_plain_low_rank_terms_3d() {
+    check_tiles::<3>(40, 16, true);
+    check_tiles::<3>(40, 16, false);
+}
+
+#[test]
+fn rows_of_affine_terms_are_those_of_the_product() {
+    let mut problem = affine_tiles::<2>(24, 8);
+    check_operator(&problem.operator(), 3);
+    problem.terms = vec![random_term(&problem, 5)];
+    check_operator(&problem.operator(), 3);
+    check_preconditioner(&problem.operator(), 3);
+    check_solution(&problem.operator(), 3);
+}

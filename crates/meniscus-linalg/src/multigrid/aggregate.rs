@@ -11,7 +11,7 @@ use std::sync::Arc;
 use meniscus_core::grid::{Blocks, Slot, block_len, cell_in_block, local_index};
 use rayon::prelude::*;
 
-use crate::operator::{Level, Stencil};
+use crate::operator::{Level, Stencil, set_bits};
 use crate::real::Real;
 
 /// The map from the unknowns of a level to those of the next coarser one.
@@ -210,7 +210,8 @@ fn only_extra<T: Real, const D: usize>(level: &Level<T, D>, block: usize, local:
     let mut extras =
         level.couplings[block].iter().filter(|c| c.local as usize == local).map(|c| c.extra as usize);
     let extra = extras.next()? - level.slots();
-    let free = level.low_rank.find_row(block * block_len::<D>() + local).is_none();
+    let free = level.low_rank.find_row(block * block_len::<D>() + local).is_none()
+        && !level.affine.touches(block, local);
     let alone = extras.all(|e| e - level.slots() == extra);
     (free && alone && level.extras.positions[extra].is_none()).then_some(extra as u32)
 }
@@ -225,6 +226,7 @@ fn linked_cells<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> V
     for row in level.low_rank.rows_in(block * n..(block + 1) * n) {
         linked[level.low_rank.row_unknown(row) % n] = true;
     }
+    set_bits(&level.affine.touched(block)).for_each(|local| linked[local] = true);
     linked
 }
 

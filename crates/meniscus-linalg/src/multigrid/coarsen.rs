@@ -9,7 +9,7 @@ use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
 use super::aggregate::{Aggregation, coarse_local, corners, groups};
-use crate::operator::{Edge, Extras, Factor, Level, LowRank, Patch, Stencil, coordinate};
+use crate::operator::{Affine, Contact, Edge, Extras, Factor, Level, LowRank, Patch, Stencil, coordinate};
 use crate::real::Real;
 
 /// The factor s on stencil and couplings from one level to the next. The argument gives one half; a little
@@ -53,7 +53,8 @@ pub(crate) fn coarsen<T: Real, const D: usize>(
     let Collector { additions, edges, anchors, .. } = collector;
     let (extras, couplings) =
         Extras::new(coarse.slots(), block_len::<D>(), &anchors, aggregation.positions.clone(), &edges);
-    let low_rank = coarse_low_rank(fine, aggregation);
+    let (affine, plain) = coarse_affine(fine, aggregation);
+    let low_rank = LowRank::from_factors(&coarse_factors(fine, aggregation, &plain));
     let fill = |block: usize, patch: &mut Patch<D>| {
         fill_from_children(fine, aggregation, block, patch);
         for &(axis, side, local, weight) in &additions[block].faces {
@@ -64,7 +65,9 @@ pub(crate) fn coarsen<T: Real, const D: usize>(
             patch.masses[local] += mass;
         }
     };
-    Level::assemble(coarse.clone(), fill, extras, couplings, low_rank)
+    let (mut level, _) = Level::assemble(coarse.clone(), fill, extras, couplings, low_rank);
+    (level.affine, level.dofs) = (affine, fine.dofs);
+    level
 }
 
 impl<const D: usize> Collector<'_, D> {
@@ -263,32 +266,94 @@ fn joins_regular<T: Real, const D: usize>(
             .is_some_and(|other| aggregation.is_regular(other / n, other % n))
 }
 
-/// F P: the columns of the unknowns that share a coarse one, summed.
-fn coarse_low_rank<T: Real, const D: usize>(
+/// F P: the columns of the unknowns that share a coarse one, summed. Affine terms in `plain` become plain ones.
+fn coarse_factors<T: Real, const D: usize>(
     fine: &Level<T, D>,
     aggregation: &Aggregation<D>,
-) -> LowRank<f32> {
-    let factors: Vec<Factor> = fine
-        .low_rank
-        .factors()
-        .map(|factor| {
-            let k = factor.dofs;
-            let mut order: Vec<(u32, usize)> = factor
-                .unknowns
-                .iter()
-                .enumerate()
-                .filter_map(|(entry, &u)| Some((aggregation.target(fine.slots(), u as usize)? as u32, entry)))
-                .collect();
-            order.sort_unstable();
-            let mut coarse = Factor { dofs: k, unknowns: Vec::new(), columns: Vec::new() };
-            for run in order.chunk_by(|a, b| a.0 == b.0) {
-                coarse.unknowns.push(run[0].0);
-                for dof in 0..k {
-                    coarse.columns.push(run.iter().map(|&(_, entry)| factor.columns[entry * k + dof]).sum());
-                }
+    plain: &[usize],
+) -> Vec<Factor> {
+    let coarse = |factor: Factor| {
+        let k = factor.dofs.len();
+        let mut order: Vec<(u32, usize)> = factor
+            .unknowns
+            .iter()
+            .enumerate()
+            .filter_map(|(entry, &u)| Some((aggregation.target(fine.slots(), u as usize)? as u32, entry)))
+            .collect();
+        order.sort_unstable();
+        let mut coarse = Factor { dofs: factor.dofs, unknowns: Vec::new(), columns: Vec::new() };
+        for run in order.chunk_by(|a, b| a.0 == b.0) {
+            coarse.unknowns.push(run[0].0);
+            for dof in 0..k {
+                coarse.columns.push(run.iter().map(|&(_, entry)| factor.columns[entry * k + dof]).sum());
             }
-            coarse
-        })
-        .collect();
-    LowRank::from_factors(&factors)
+        }
+        coarse
+    };
+    let mut factors: Vec<Factor> = fine.low_rank.factors().map(coarse).collect();
+    factors.par_extend(plain.par_iter().filter_map(|&term| fine.affine.factor(term)).map(coarse));
+    factors
+}
+
+/// The contacts of the coarse level, where cells that share a coarse one add up their faces; and the terms that cannot have any there, or had better not.
+fn coarse_affine<T: Real, const D: usize>(
+    fine: &Level<T, D>,
+    aggregation: &Aggregation<D>,
+) -> (Affine<D>, Vec<usize>) {
+    if fine.affine.is_empty() {
+        return (Affine::default(), Vec::new());
+    }
+    let of_block = |block: usize| {
+        let mut contacts: Vec<Contact<D>> = Vec::new();
+        for (octant, child) in aggregation.children[block].iter().enumerate() {
+            let Some(child) = child.map(|c| c as usize) else { continue };
+            for run in fine.affine.contacts(child).chunk_by(|a, b| a.key() == b.key()) {
+                add_contacts(run, fine.affine.edge, octant, &mut contacts);
+            }
+        }
+        contacts.sort_by_key(Contact::key);
+        contacts
+    };
+    let contacts = (0..aggregation.coarse.len()).into_par_iter().map(of_block).collect();
+    let coarse = fine.affine.with_contacts(2.0 * fine.affine.edge, contacts);
+    let mut plain = coarse.scattered();
+    // Contacts are with cells: not so of cells that become part of an extra unknown.
+    for block in 0..fine.blocks.len() {
+        for &(local, _) in &aggregation.irregular[block] {
+            let touched = fine.affine.contacts(block).iter().filter(|c| c.has(local as usize));
+            touched.for_each(|c| plain[c.term as usize] = true);
+        }
+    }
+    let terms = (0..plain.len()).filter(|&term| plain[term]).collect();
+    (coarse.retain(|contact| !plain[contact.term as usize]), terms)
+}
+
+/// Adds the contacts of a child with one term along one axis to those of a coarse block.
+fn add_contacts<const D: usize>(run: &[Contact<D>], edge: f64, octant: usize, coarse: &mut Vec<Contact<D>>) {
+    // By coarse cell within the child: faces, and the sum of their places.
+    let mut sums = [[0.0f64; 4]; 64];
+    for contact in run {
+        for local in contact.locals() {
+            let group = coarse_local::<D>(0, local);
+            let sum = &mut sums[group & 3 | (group >> 1) & 12 | (group >> 2) & 48];
+            let (place, weight) = (contact.place(edge, local), f64::from(contact.weight));
+            sum[0] += weight;
+            (0..D).for_each(|a| sum[a + 1] += weight * place[a]);
+        }
+    }
+    for (k, sum) in sums.iter().enumerate().filter(|(_, sum)| sum[0] != 0.0) {
+        let place = [k & 3, k >> 2 & 3, k >> 4];
+        let inner: [usize; D] = std::array::from_fn(|a| place[a] + 4 * (octant >> a & 1));
+        let at = std::array::from_fn(|a| sum[a + 1] / sum[0] - 2.0 * edge * inner[a] as f64);
+        let local = meniscus_core::grid::local_index::<D>(inner);
+        let mut contact = Contact { weight: sum[0] as f32, at, cells: [0; 8], ..run[0] };
+        let same = |c: &&mut Contact<D>| c.key() == contact.key() && (c.weight, c.at) == (contact.weight, at);
+        match coarse.iter_mut().rev().find(same) {
+            Some(found) => found.cells[local / 64] |= 1 << (local % 64),
+            None => {
+                contact.cells[local / 64] |= 1 << (local % 64);
+                coarse.push(contact);
+            }
+        }
+    }
 }

@@ -135,7 +135,7 @@ impl Schedule {
             Some(direct) => {
                 vectors.clear();
                 direct.solve(&vectors.b, &mut vectors.x);
-                vectors.v = level.low_rank.state(&vectors.x);
+                vectors.v = level.state(&vectors.x);
             }
             None => {
                 sweep_from_zero(level, self, vectors);
@@ -183,7 +183,7 @@ impl Vectors {
     pub(crate) fn fit<T: Real, const D: usize>(&mut self, level: &Level<T, D>) {
         self.x.resize(level.len(), 0.0);
         self.b.resize(level.len(), 0.0);
-        self.v.resize(level.low_rank.dofs(), 0.0);
+        self.v.resize(level.dofs, 0.0);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -213,7 +213,7 @@ fn ascend<T: Real, const D: usize>(
     aggregation: &Aggregation<D>,
     coarse: &Vectors,
 ) {
-    prolong(level, vectors, aggregation, coarse);
+    prolong(level, schedule, vectors, aggregation, coarse);
     sweep_back(level, schedule, vectors);
 }
 
@@ -226,6 +226,7 @@ fn restrict_residual<T: Real, const D: usize>(
 ) {
     let n = block_len::<D>();
     let Vectors { x, b, v } = vectors;
+    let pull = level.affine.pull(v);
     let (cells, extras) = coarse_b.split_at_mut(aggregation.coarse.slots());
     let irregular: Vec<Vec<(u32, f32)>> = cells
         .par_chunks_mut(n)
@@ -242,7 +243,7 @@ fn restrict_residual<T: Real, const D: usize>(
                             continue;
                         };
                         let residual = &mut residual[..n];
-                        level.product(block, x, v, scratch, residual);
+                        level.product(block, x, v, &pull, scratch, residual);
                         for (r, b) in residual.iter_mut().zip(&b[block * n..(block + 1) * n]) {
                             *r = b - *r;
                         }
@@ -310,6 +311,7 @@ fn add_to_groups<T: Real, const D: usize>(
 /// x += P x_coarse, and the states with it: F P x_coarse is the coarse state.
 fn prolong<T: Real, const D: usize>(
     level: &Level<T, D>,
+    schedule: &Schedule,
     vectors: &mut Vectors,
     aggregation: &Aggregation<D>,
     coarse: &Vectors,
@@ -332,11 +334,8 @@ fn prolong<T: Real, const D: usize>(
                     }
                     add_to_groups(above, octant, own, stencil);
                     // Cells that only low-rank terms hold.
-                    for row in level.low_rank.rows_in(block * n..(block + 1) * n) {
-                        let local = level.low_rank.row_unknown(row) % n;
-                        if stencil.diagonal(local) == T::ZERO {
-                            own[local] += above[coarse_local::<D>(octant, local)];
-                        }
+                    for &local in &schedule.held[block] {
+                        own[local as usize] += above[coarse_local::<D>(octant, local as usize)];
                     }
                 }
             },

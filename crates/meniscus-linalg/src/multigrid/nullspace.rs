@@ -12,7 +12,7 @@ use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
 use super::aggregate::Aggregation;
-use crate::operator::{Level, Stencil};
+use crate::operator::{Level, Stencil, set_bits};
 use crate::real::Real;
 
 const NONE: u32 = u32::MAX;
@@ -256,10 +256,21 @@ fn null_vectors<T: Real, const D: usize>(
         let label = labels.labels[low_rank.row_unknown(row)];
         // A term of no strength touches nothing.
         if label != NONE && low_rank.row_diagonal(row) != T::ZERO {
-            let (push, scale) =
-                pushes.entry(label as usize).or_insert_with(|| (vec![0.0; low_rank.dofs()], 0.0));
+            let (push, scale) = pushes.entry(label as usize).or_insert_with(|| (vec![0.0; finest.dofs], 0.0));
             low_rank.push(row, 1.0, push);
             *scale += low_rank.row_diagonal(row).f64();
+        }
+    }
+    let n = block_len::<D>();
+    let dofs = finest.dofs;
+    for block in 0..finest.affine.blocks() {
+        for local in set_bits(&finest.affine.touched(block)) {
+            let label = labels.labels[block * n + local];
+            if label != NONE {
+                let (push, scale) = pushes.entry(label as usize).or_insert_with(|| (vec![0.0; dofs], 0.0));
+                finest.affine.push(block, local, 1.0, push);
+                *scale += finest.affine.diagonal(block, local);
+            }
         }
     }
     let untouched = (0..sizes.len()).filter(|c| !pushes.contains_key(c));

@@ -11,7 +11,9 @@ use meniscus_core::grid::block_len;
 use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
-use crate::operator::{Expanded, LANES, Level, Planes, Scratch, TASK_BLOCKS, Tile, lane, planes, spread};
+use crate::operator::{
+    Expanded, LANES, Level, Moments, Planes, Scratch, TASK_BLOCKS, Tile, lane, planes, spread,
+};
 use crate::real::Real;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,13 +65,17 @@ pub(crate) struct Schedule {
     rounds: usize,
     touched: Vec<bool>,
     groups: Vec<Vec<u32>>,
+    /// By block: the cells that only low-rank terms hold.
+    pub(crate) held: Vec<Vec<u16>>,
 }
 
 impl Schedule {
     pub(crate) fn new<T: Real, const D: usize>(level: &Level<T, D>, rounds: usize) -> Self {
         let (blocks, n) = (&level.blocks, block_len::<D>());
+        let held: Vec<Vec<u16>> =
+            (0..blocks.len()).into_par_iter().map(|block| level.held_by_terms(block)).collect();
         if level.low_rank.is_empty() {
-            return Self { rounds, ..Self::default() };
+            return Self { rounds, held, ..Self::default() };
         }
         let mut touched = vec![false; blocks.len()];
         let mut colours: Vec<Option<usize>> = vec![None; blocks.len()];
@@ -100,7 +106,7 @@ impl Schedule {
             groups.resize(groups.len().max(colour + 1), Vec::new());
             groups[colour].push(block as u32);
         }
-        Self { rounds, touched, groups }
+        Self { rounds, touched, groups, held }
     }
 
     fn visit(&self, direction: Direction) -> Visit {
@@ -125,12 +131,14 @@ pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
     } else {
         vectors.clear();
     }
-    relax_colour(level, schedule, vectors, true, Start::AllZero);
-    relax_colour(level, schedule, vectors, false, Start::OwnZero);
+    let pull = level.affine.pull(&vectors.v);
+    relax_colour(level, schedule, vectors, &pull, true, Start::AllZero);
+    relax_colour(level, schedule, vectors, &pull, false, Start::OwnZero);
     for group in &schedule.groups {
-        relax_group(level, vectors, group, schedule.visit(Direction::Forward));
+        relax_group(level, vectors, &pull, group, schedule.visit(Direction::Forward));
     }
     (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
+    level.affine.state(&vectors.x, &mut vectors.v);
 }
 
 /// The backward sweep over all unknowns: the adjoint of the forward one.
@@ -139,12 +147,14 @@ pub(crate) fn sweep_back<T: Real, const D: usize>(
     schedule: &Schedule,
     vectors: &mut Vectors,
 ) {
+    let pull = level.affine.pull(&vectors.v);
     (0..level.extras.len()).rev().for_each(|e| relax_extra(level, vectors, e));
     for group in schedule.groups.iter().rev() {
-        relax_group(level, vectors, group, schedule.visit(Direction::Backward));
+        relax_group(level, vectors, &pull, group, schedule.visit(Direction::Backward));
     }
-    relax_colour(level, schedule, vectors, false, Start::Values);
-    relax_colour(level, schedule, vectors, true, Start::Values);
+    relax_colour(level, schedule, vectors, &pull, false, Start::Values);
+    relax_colour(level, schedule, vectors, &pull, true, Start::Values);
+    level.affine.state(&vectors.x, &mut vectors.v);
 }
 
 /// Visits the blocks of one colour that no low-rank term touches.
@@ -152,6 +162,7 @@ fn relax_colour<T: Real, const D: usize>(
     level: &Level<T, D>,
     schedule: &Schedule,
     vectors: &mut Vectors,
+    pull: &[Moments<f32>],
     red: bool,
     start: Start,
 ) {
@@ -186,7 +197,7 @@ fn relax_colour<T: Real, const D: usize>(
                             tile.load_halo(blocks, block, |other| &others[(other - first_other) * n..][..n]);
                         }
                         load_rhs(level, block, b, |extra| extras[extra - slots], rhs);
-                        coefficients.load_inverse(&level.stencils[block]);
+                        load_coefficients(level, block, pull, tile, rhs, coefficients);
                         relax_tile(coefficients, tile, rhs, schedule.visit(start.direction()));
                         tile.store(own);
                     }
@@ -214,6 +225,34 @@ fn load_rhs<T: Real, const D: usize>(
     }
 }
 
+/// A block's coefficients, with what keeps the states of affine terms as they are: their forces, and a mass on what changes that holds the balance to
+/// what the forces will change by.
+#[inline(always)]
+fn load_coefficients<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    block: usize,
+    pull: &[Moments<f32>],
+    tile: &Tile<f32, D>,
+    rhs: &mut Planes<f32>,
+    coefficients: &mut Expanded<f32, D>,
+) {
+    if level.affine.contacts(block).is_empty() {
+        return coefficients.load_inverse(&level.stencils[block]);
+    }
+    coefficients.load(&level.stencils[block]);
+    level.affine.for_each_force(block, pull, |first, force, bound| {
+        let (plane, at) = (first >> 6, lane(first));
+        let (x, diagonal) =
+            (&tile.plane(plane)[at..at + 8], &mut coefficients.diagonal_mut(plane)[at..at + 8]);
+        let rhs = &mut rhs[plane][at..at + 8];
+        for i in 0..8 {
+            rhs[i] += bound[i] * x[i] - force[i];
+            diagonal[i] += bound[i];
+        }
+    });
+    coefficients.invert();
+}
+
 /// What a visit to a block changed: its values, and the states of the terms that touch it.
 struct Visited {
     own: Vec<f32>,
@@ -228,6 +267,7 @@ const WORTH_SHARING: usize = 4;
 fn relax_group<T: Real, const D: usize>(
     level: &Level<T, D>,
     vectors: &mut Vectors,
+    pull: &[Moments<f32>],
     group: &[u32],
     visit: Visit,
 ) {
@@ -236,7 +276,7 @@ fn relax_group<T: Real, const D: usize>(
     if group.len() < WORTH_SHARING {
         let mut scratch = Scratch::new();
         for &block in group {
-            relax_touched(level, x, b, v, block as usize, &mut scratch, visit);
+            relax_touched(level, x, b, (v, pull), block as usize, &mut scratch, visit);
             scratch.tile.store(&mut x[block as usize * n..(block as usize + 1) * n]);
         }
         return;
@@ -246,7 +286,7 @@ fn relax_group<T: Real, const D: usize>(
         .map_init(
             || (Scratch::new(), v.clone()),
             |(scratch, v), &block| {
-                relax_touched(level, x, b, v, block as usize, scratch, visit);
+                relax_touched(level, x, b, (v, pull), block as usize, scratch, visit);
                 let mut own = vec![0.0; n];
                 scratch.tile.store(&mut own);
                 let dofs = level.low_rank.dofs_in(block as usize * n..(block as usize + 1) * n);
@@ -267,7 +307,7 @@ fn relax_touched<T: Real, const D: usize>(
     level: &Level<T, D>,
     x: &[f32],
     b: &[f32],
-    v: &mut [f32],
+    (v, pull): (&mut [f32], &[Moments<f32>]),
     block: usize,
     scratch: &mut Scratch<f32, D>,
     visit: Visit,
@@ -283,7 +323,7 @@ fn relax_touched<T: Real, const D: usize>(
             tile.load_halo(&level.blocks, block, values_of);
             let mut rhs = [[0.0; LANES]; 8];
             load_rhs(level, block, &b[block * n..(block + 1) * n], |extra| x[extra], &mut rhs);
-            coefficients.load_inverse(&level.stencils[block]);
+            load_coefficients(level, block, pull, tile, &mut rhs, coefficients);
             for _ in 0..visit.rounds {
                 match visit.direction {
                     Direction::Forward => {
@@ -337,7 +377,8 @@ fn relax_touched_cell<T: Real, const D: usize>(
 ) {
     let unknown = level.low_rank.row_unknown(row);
     let (stencil, local) = (&level.stencils[unknown / block_len::<D>()], unknown % block_len::<D>());
-    let own = stencil.diagonal(local).f64() as f32;
+    let bound = level.affine.bound(unknown / block_len::<D>(), local);
+    let own = (stencil.diagonal(local).f64() + bound) as f32;
     let mut residual = rhs[local >> 6][lane(local)] - own * tile.get(local) - level.low_rank.force(row, v);
     for axis in 0..D {
         let [below, above] = tile.around(local, axis);

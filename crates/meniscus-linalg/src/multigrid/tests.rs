@@ -145,7 +145,7 @@ fn check_galerkin<T: Real, const D: usize>(fine: &Level<T, D>, coarse: &Level<f3
         });
         add(i, i, STIFFNESS * anchor + mass);
         if let Some(row) = row {
-            let mut v = vec![0.0; fine.low_rank.dofs()];
+            let mut v = vec![0.0; fine.dofs];
             fine.low_rank.push(row, 1.0, &mut v);
             for other in fine.low_rank.rows_in(0..fine.len()) {
                 add(i, fine.low_rank.row_unknown(other), fine.low_rank.force(other, &v));

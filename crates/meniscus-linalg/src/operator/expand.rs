@@ -98,6 +98,13 @@ impl<V: Real, const D: usize> Expanded<V, D> {
             return;
         }
         self.load(stencil);
+        self.invert();
+    }
+
+    /// Puts the inverse of the diagonal in its place.
+    #[inline(always)]
+    pub(crate) fn invert(&mut self) {
+        self.constant = None;
         for plane in &mut self.diagonal[..planes::<D>()] {
             for d in plane.iter_mut() {
                 // Dividing by infinity, not choosing afterwards, keeps the division in vector registers.
@@ -119,6 +126,12 @@ impl<V: Real, const D: usize> Expanded<V, D> {
     #[inline(always)]
     pub(crate) fn diagonal(&self, plane: usize) -> &Plane<V> {
         &self.diagonal[plane]
+    }
+
+    #[inline(always)]
+    pub(crate) fn diagonal_mut(&mut self, plane: usize) -> &mut Plane<V> {
+        self.constant = None;
+        &mut self.diagonal[plane]
     }
 
     /// The sum of w x over the neighbours of a plane's cells; anything where a cell is no unknown.

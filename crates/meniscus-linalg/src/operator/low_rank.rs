@@ -1,5 +1,7 @@
 //! Low-rank terms J^T M^-1 J, kept in factors and never multiplied out.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::real::Real;
@@ -19,8 +21,9 @@ pub struct LowRankTerm {
 /// is F^T F and its state v = F x.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LowRank<T> {
-    /// By term: where its degrees of freedom, its entries and its coefficients start.
-    dof_starts: Vec<u32>,
+    /// By term: its place in the state.
+    dofs: Vec<Range<u32>>,
+    /// By term: where its entries and its coefficients start.
     entry_starts: Vec<u32>,
     coefficient_starts: Vec<u32>,
     /// By entry, term after term: the unknown.
@@ -37,7 +40,7 @@ pub(crate) struct LowRank<T> {
 
 impl<T: Real> LowRank<T> {
     pub(crate) fn new(terms: &[LowRankTerm]) -> Result<Self, usize> {
-        let mut factored = Vec::with_capacity(terms.len());
+        let (mut factored, mut first) = (Vec::with_capacity(terms.len()), 0);
         for (index, term) in terms.iter().enumerate() {
             let k = dofs(term);
             let l = cholesky(&term.inverse_mass, k).ok_or(index)?;
@@ -48,14 +51,14 @@ impl<T: Real> LowRank<T> {
                 }
             }
             let unknowns = term.unknowns.iter().map(|&u| u as u32).collect();
-            factored.push(Factor { dofs: k, unknowns, columns });
+            factored.push(Factor { dofs: first..first + k, unknowns, columns });
+            first += k;
         }
         Ok(Self::from_factors(&factored))
     }
 
     pub(crate) fn from_factors(factors: &[Factor]) -> Self {
         let mut this = Self {
-            dof_starts: vec![0],
             entry_starts: vec![0],
             coefficient_starts: vec![0],
             row_starts: vec![0],
@@ -69,7 +72,7 @@ impl<T: Real> LowRank<T> {
             );
             this.unknowns.extend(&factor.unknowns);
             this.coefficients.extend(factor.columns.iter().map(|&c| T::of(c)));
-            this.dof_starts.push(this.dof_starts[term] + factor.dofs as u32);
+            this.dofs.push(factor.dofs.start as u32..factor.dofs.end as u32);
             this.entry_starts.push(this.unknowns.len() as u32);
             this.coefficient_starts.push(this.coefficients.len() as u32);
         }
@@ -92,7 +95,7 @@ impl<T: Real> LowRank<T> {
             let (first, last) = (self.entry_starts[term] as usize, self.entry_starts[term + 1] as usize);
             let (from, to) = (self.coefficient_starts[term], self.coefficient_starts[term + 1]);
             Factor {
-                dofs: self.dofs_of(term).len(),
+                dofs: self.dofs_of(term),
                 unknowns: self.unknowns[first..last].to_vec(),
                 columns: self.coefficients[from as usize..to as usize].iter().map(|c| c.f64()).collect(),
             }
@@ -104,29 +107,29 @@ impl<T: Real> LowRank<T> {
     }
 
     pub(crate) fn terms(&self) -> usize {
-        self.dof_starts.len().saturating_sub(1)
+        self.dofs.len()
     }
 
-    /// Degrees of freedom of all terms: the length of v.
+    /// The end of the last term's place in the state.
     pub(crate) fn dofs(&self) -> usize {
-        self.dof_starts.last().map_or(0, |&d| d as usize)
+        self.dofs.last().map_or(0, |dofs| dofs.end as usize)
     }
 
-    fn dofs_of(&self, term: usize) -> std::ops::Range<usize> {
-        self.dof_starts[term] as usize..self.dof_starts[term + 1] as usize
+    fn dofs_of(&self, term: usize) -> Range<usize> {
+        self.dofs[term].start as usize..self.dofs[term].end as usize
     }
 
     /// The column of F of one entry.
     #[inline(always)]
     fn column(&self, term: u32, entry: u32) -> &[T] {
         let term = term as usize;
-        let k = (self.dof_starts[term + 1] - self.dof_starts[term]) as usize;
+        let k = self.dofs_of(term).len();
         let at = self.coefficient_starts[term] as usize + (entry - self.entry_starts[term]) as usize * k;
         &self.coefficients[at..at + k]
     }
 
     /// Rows whose unknowns lie in `range` of flat indices.
-    pub(crate) fn rows_in(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    pub(crate) fn rows_in(&self, range: Range<usize>) -> Range<usize> {
         let find = |bound: usize| self.row_unknowns.partition_point(|&u| (u as usize) < bound);
         find(range.start)..find(range.end)
     }
@@ -151,7 +154,7 @@ impl<T: Real> LowRank<T> {
     }
 
     /// The degrees of freedom of the terms that touch unknowns in `range` of flat indices.
-    pub(crate) fn dofs_in(&self, range: std::ops::Range<usize>) -> Vec<usize> {
+    pub(crate) fn dofs_in(&self, range: Range<usize>) -> Vec<usize> {
         let mut terms: Vec<usize> = self.rows_in(range).flat_map(|row| self.row_terms(row)).collect();
         terms.sort_unstable();
         terms.dedup();
@@ -187,8 +190,8 @@ impl<T: Real> LowRank<T> {
         }
     }
 
-    /// v = F x.
-    pub(crate) fn state<V: Real>(&self, x: &[V]) -> Vec<V> {
+    /// v = F x, in the places of these terms.
+    pub(crate) fn state<V: Real>(&self, x: &[V], v: &mut [V]) {
         let state_of = |term: usize| {
             let mut v = vec![V::ZERO; self.dofs_of(term).len()];
             for entry in self.entry_starts[term]..self.entry_starts[term + 1] {
@@ -199,7 +202,10 @@ impl<T: Real> LowRank<T> {
             }
             v
         };
-        (0..self.terms()).into_par_iter().map(state_of).collect::<Vec<_>>().concat()
+        let states: Vec<Vec<V>> = (0..self.terms()).into_par_iter().map(state_of).collect();
+        for (term, state) in states.iter().enumerate() {
+            v[self.dofs_of(term)].copy_from_slice(state);
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -207,10 +213,10 @@ impl<T: Real> LowRank<T> {
     }
 }
 
-/// One term as F = L^T J: `dofs` numbers for each unknown.
+/// One term as F = L^T J: a number for each unknown and each of its places in the state.
 #[derive(Clone, Debug)]
 pub(crate) struct Factor {
-    pub(crate) dofs: usize,
+    pub(crate) dofs: Range<usize>,
     pub(crate) unknowns: Vec<u32>,
     pub(crate) columns: Vec<f64>,
 }
@@ -222,7 +228,7 @@ pub(crate) fn dofs(term: &LowRankTerm) -> usize {
 
 /// The lower factor L of a symmetric positive semi-definite k×k matrix, A = L L^T; columns of zero
 /// pivots are zero. `None` if the matrix is not positive semi-definite or not symmetric.
-fn cholesky(a: &[f64], k: usize) -> Option<Vec<f64>> {
+pub(super) fn cholesky(a: &[f64], k: usize) -> Option<Vec<f64>> {
     let scale = a.iter().map(|a| a.abs()).fold(0.0, f64::max);
     let symmetric = |i: usize| (a[i] - a[i % k * k + i / k]).abs() <= 1e-9 * scale;
     if !(0..k * k).all(symmetric) {

@@ -4,6 +4,7 @@
 //! every extra unknown. Slots that are not unknowns have a zero row, and hold zero in every vector that
 //! the operator is applied to.
 
+mod affine;
 mod expand;
 mod extras;
 mod low_rank;
@@ -17,6 +18,8 @@ use meniscus_core::grid::{Blocks, Slot, block_len};
 use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
+pub use affine::AffineTerm;
+pub(crate) use affine::{Affine, Contact, Moments};
 pub(crate) use expand::Expanded;
 pub use extras::ExtraUnknown;
 pub(crate) use extras::{Coupling, Edge, Extras};
@@ -50,6 +53,9 @@ pub(crate) struct Level<T, const D: usize> {
     pub(crate) couplings: Vec<Vec<Coupling<T>>>,
     pub(crate) extras: Extras<T, D>,
     pub(crate) low_rank: LowRank<T>,
+    pub(crate) affine: Affine<D>,
+    /// Degrees of freedom of all terms, the length of v: the same on all levels, whatever form a term has there.
+    pub(crate) dofs: usize,
 }
 
 /// What is wrong with the parts of an operator.
@@ -103,6 +109,17 @@ impl<const D: usize> Operator<D> {
         extras: &[ExtraUnknown],
         terms: &[LowRankTerm],
     ) -> Result<Self, AssembleError> {
+        Self::assemble_with_affine(blocks, fill, extras, terms, &[])
+    }
+
+    /// Assembles an operator that has affine terms as well: those that `fill` lets faces lead to.
+    pub fn assemble_with_affine(
+        blocks: Arc<Blocks<D>>,
+        fill: impl Fn(usize, &mut Patch<D>) + Sync,
+        extras: &[ExtraUnknown],
+        terms: &[LowRankTerm],
+        affine: &[AffineTerm<D>],
+    ) -> Result<Self, AssembleError> {
         let slots = blocks.slots();
         let len = slots + extras.len();
         if len >= u32::MAX as usize {
@@ -128,8 +145,17 @@ impl<const D: usize> Operator<D> {
             term,
             reason: "the inverse mass is not symmetric positive semi-definite",
         })?;
-        let level = Level::assemble(blocks, fill, extras, couplings, low_rank);
+        let (mut level, contacts) = Level::assemble(blocks, fill, extras, couplings, low_rank);
         level.check_weights()?;
+        let named = contacts.iter().flatten().map(|c| c.term as usize).max();
+        if let Some(index) = named.filter(|&term| term >= affine.len()) {
+            return Err(AssembleError::OutOfRange { what: "a face".into(), index, len: affine.len() });
+        }
+        level.affine = Affine::new(affine, level.dofs, contacts).map_err(|term| AssembleError::BadTerm {
+            term,
+            reason: "the inverse mass of an affine term is not symmetric positive semi-definite",
+        })?;
+        level.dofs = level.affine.dofs().end;
         Ok(Self { level })
     }
 
@@ -231,19 +257,21 @@ impl<T: Real, const D: usize> Level<T, D> {
         extras: Extras<T, D>,
         couplings: Vec<Vec<Coupling<T>>>,
         low_rank: LowRank<T>,
-    ) -> Self {
-        let (stencils, anchors) = (0..blocks.len())
+    ) -> (Self, Vec<Vec<Contact<D>>>) {
+        let ((stencils, anchors), contacts): ((Vec<_>, Vec<_>), Vec<_>) = (0..blocks.len())
             .into_par_iter()
             .map_init(Patch::new, |patch, block| {
                 patch.clear();
                 fill(block, patch);
                 let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight.f64()));
-                (patch.compress(weights), patch.held())
+                ((patch.compress(weights), patch.held()), patch.contacts(blocks.coord(block)))
             })
             .unzip();
-        let mut level = Self { blocks, stencils, anchors, couplings, extras, low_rank };
+        let affine = Affine::default();
+        let mut level =
+            Self { blocks, stencils, anchors, couplings, extras, dofs: low_rank.dofs(), low_rank, affine };
         level.mark_plain();
-        level
+        (level, contacts)
     }
 
     /// Finds the masks that are plain.
@@ -285,22 +313,32 @@ impl<T: Real, const D: usize> Level<T, D> {
         } else {
             self.extras.diagonal[i - self.slots()]
         };
-        own.f64() + self.low_rank.find_row(i).map_or(0.0, |row| self.low_rank.row_diagonal(row).f64())
+        let n = block_len::<D>();
+        own.f64()
+            + self.low_rank.find_row(i).map_or(0.0, |row| self.low_rank.row_diagonal(row).f64())
+            + self.affine.diagonal(i / n, i % n)
     }
 
     /// Whether the diagonal of an unknown, low-rank terms included, is above 0.
     pub(crate) fn is_unknown(&self, i: usize) -> bool {
         let of_cell =
             i < self.slots() && self.stencils[i / block_len::<D>()].diagonal(i % block_len::<D>()) > T::ZERO;
-        of_cell || self.diagonal(i) > 0.0
+        of_cell || self.affine.touches(i / block_len::<D>(), i % block_len::<D>()) || self.diagonal(i) > 0.0
+    }
+
+    /// The cells of a block that only low-rank terms hold.
+    pub(crate) fn held_by_terms(&self, block: usize) -> Vec<u16> {
+        let n = block_len::<D>();
+        let mut touched = self.affine.touched(block);
+        let rows = self.low_rank.rows_in(block * n..(block + 1) * n);
+        rows.map(|row| self.low_rank.row_unknown(row) % n).for_each(|i| touched[i / 64] |= 1 << (i % 64));
+        let is_held = |&local: &usize| self.stencils[block].diagonal(local) == T::ZERO;
+        set_bits(&touched).filter(is_held).map(|local| local as u16).collect()
     }
 
     pub(crate) fn unknowns(&self) -> usize {
-        let n = block_len::<D>();
-        let low_rank_only = (0..self.low_rank.rows_in(0..self.len()).len())
-            .map(|row| self.low_rank.row_unknown(row))
-            .filter(|&i| i < self.slots() && self.stencils[i / n].diagonal(i % n) == T::ZERO)
-            .count();
+        let blocks = (0..self.blocks.len()).into_par_iter();
+        let low_rank_only: usize = blocks.map(|block| self.held_by_terms(block).len()).sum();
         let extras = (self.slots()..self.len()).filter(|&i| self.is_unknown(i)).count();
         self.stencils.par_iter().map(Stencil::unknowns).sum::<usize>() + low_rank_only + extras
     }
@@ -365,7 +403,8 @@ impl<T: Real, const D: usize> Level<T, D> {
     pub(crate) fn apply<V: Real>(&self, x: &[V], y: &mut [V]) -> f64 {
         let n = block_len::<D>();
         let (cells, extras) = y.split_at_mut(self.slots());
-        let v = self.low_rank.state(x);
+        let v = self.state(x);
+        let pull = self.affine.pull(&v);
         let partial: Vec<f64> = cells
             .par_chunks_mut(n * TASK_BLOCKS)
             .enumerate()
@@ -375,7 +414,7 @@ impl<T: Real, const D: usize> Level<T, D> {
                     || {
                         let mut sum = 0.0;
                         for (i, y) in chunk.chunks_exact_mut(n).enumerate() {
-                            sum += self.apply_block(task * TASK_BLOCKS + i, x, &v, scratch, y);
+                            sum += self.apply_block(task * TASK_BLOCKS + i, x, &v, &pull, scratch, y);
                         }
                         sum
                     },
@@ -392,6 +431,14 @@ impl<T: Real, const D: usize> Level<T, D> {
         total
     }
 
+    /// v = F x.
+    pub(crate) fn state<V: Real>(&self, x: &[V]) -> Vec<V> {
+        let mut v = vec![V::ZERO; self.dofs];
+        self.low_rank.state(x, &mut v);
+        self.affine.state(x, &mut v);
+        v
+    }
+
     /// The product A x of one extra unknown; `v` = F x.
     pub(crate) fn extra_product<V: Real>(&self, extra: usize, x: &[V], v: &[V]) -> f64 {
         let i = self.slots() + extra;
@@ -405,11 +452,12 @@ impl<T: Real, const D: usize> Level<T, D> {
         block: usize,
         x: &[V],
         v: &[V],
+        pull: &[Moments<V>],
         scratch: &mut Scratch<V, D>,
         y: &mut [V],
     ) -> f64 {
         let n = block_len::<D>();
-        self.product(block, x, v, scratch, y);
+        self.product(block, x, v, pull, scratch, y);
         let mut lanes = [V::ZERO; 8];
         for (x, y) in x[block * n..(block + 1) * n].chunks_exact(8).zip(y.chunks_exact(8)) {
             for i in 0..8 {
@@ -419,13 +467,14 @@ impl<T: Real, const D: usize> Level<T, D> {
         lanes.iter().map(|lane| lane.f64()).sum()
     }
 
-    /// The product A x of one block; `v` = F x.
+    /// The product A x of one block; `v` = F x, and `pull` that of the affine terms.
     #[inline(always)]
     pub(crate) fn product<V: Real>(
         &self,
         block: usize,
         x: &[V],
         v: &[V],
+        pull: &[Moments<V>],
         scratch: &mut Scratch<V, D>,
         y: &mut [V],
     ) {
@@ -449,6 +498,11 @@ impl<T: Real, const D: usize> Level<T, D> {
                 y[self.low_rank.row_unknown(row) % n] += self.low_rank.force(row, v);
             }
         }
+        self.affine.for_each_force(block, pull, |first, force, _| {
+            for (y, force) in y[first..first + 8].iter_mut().zip(force) {
+                *y += force;
+            }
+        });
     }
 
     /// Calls `neighbour` with (unknown, weight) for what unknown `i` is coupled to, low-rank terms left out.
@@ -489,16 +543,30 @@ impl<T: Real, const D: usize> Level<T, D> {
     /// Calls `entry` with (column, value) for the entries of row `i`, columns possibly repeated.
     pub(crate) fn for_each_entry(&self, i: usize, mut entry: impl FnMut(usize, f64)) {
         let row = self.low_rank.find_row(i);
-        entry(i, self.diagonal(i) - row.map_or(0.0, |row| self.low_rank.row_diagonal(row).f64()));
+        let (block, local) = (i / block_len::<D>(), i % block_len::<D>());
+        let of_terms = row.map_or(0.0, |row| self.low_rank.row_diagonal(row).f64());
+        entry(i, self.diagonal(i) - of_terms - self.affine.diagonal(block, local));
         self.for_each_neighbour(i, |j, weight| entry(j, -weight));
         if let Some(row) = row {
-            let mut v = vec![0.0; self.low_rank.dofs()];
+            let mut v = vec![0.0; self.dofs];
             self.low_rank.push(row, 1.0, &mut v);
             for other in self.low_rank.rows_in(0..self.len()) {
                 let value = self.low_rank.force(other, &v);
                 if value != 0.0 {
                     entry(self.low_rank.row_unknown(other), value);
                 }
+            }
+        }
+        if self.affine.touches(block, local) {
+            let mut v = vec![0.0; self.dofs];
+            self.affine.push(block, local, 1.0, &mut v);
+            let pull = self.affine.pull(&v);
+            for other in 0..self.blocks.len() {
+                self.affine.for_each_force(other, &pull, |first, force, _| {
+                    for (i, value) in force.into_iter().enumerate().filter(|(_, value)| *value != 0.0) {
+                        entry(other * block_len::<D>() + first + i, value);
+                    }
+                });
             }
         }
     }
@@ -517,7 +585,20 @@ impl<T: Real, const D: usize> Level<T, D> {
             + anchors
             + self.extras.bytes()
             + self.low_rank.bytes()
+            + self.affine.bytes()
     }
+}
+
+/// The places of the bits that are set.
+pub(crate) fn set_bits(words: &[u64; 8]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(word, &bits)| {
+        let mut bits = bits;
+        std::iter::from_fn(move || {
+            let next = (bits != 0).then(|| 64 * word + bits.trailing_zeros() as usize);
+            bits &= bits.wrapping_sub(1);
+            next
+        })
+    })
 }
 
 /// The cells of a block with coordinate 0 along `axis`.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use meniscus_core::grid::{BLOCK_EDGE, block_len, cell_in_block};
 use meniscus_core::simd::simd;
 
+use super::affine::Contact;
 use crate::real::{Real, Row, row_from, row_of, rows};
 
 /// The distance between the lower and the upper face of a cell in a block's face array.
@@ -55,6 +56,8 @@ pub struct Patch<const D: usize> {
     pub masses: Vec<f64>,
     /// Whether all faces are known to be the same.
     alike: bool,
+    /// (term, axis and side, cells) of the faces towards affine terms.
+    touches: Vec<(u32, u8, [u64; 8])>,
 }
 
 impl<const D: usize> Patch<D> {
@@ -64,6 +67,7 @@ impl<const D: usize> Patch<D> {
             anchors: vec![0.0; block_len::<D>()],
             masses: vec![0.0; block_len::<D>()],
             alike: true,
+            touches: Vec::new(),
         }
     }
 
@@ -72,6 +76,7 @@ impl<const D: usize> Patch<D> {
         self.faces.iter_mut().for_each(|f| f.fill(0.0));
         self.anchors.fill(0.0);
         self.masses.fill(0.0);
+        self.touches.clear();
     }
 
     /// Sets the coefficient of the lower (`side` 0) or upper (`side` 1) face of a cell along `axis`.
@@ -79,6 +84,30 @@ impl<const D: usize> Patch<D> {
     pub fn set_face(&mut self, axis: usize, side: usize, local: usize, weight: f64) {
         self.alike = false;
         self.faces[axis][lower_face::<D>(axis, local) + side * FACE_STRIDE[axis]] = weight;
+    }
+
+    /// Lets the lower (`side` 0) or upper (`side` 1) face of a cell along `axis` lead to an [`AffineTerm`](crate::AffineTerm).
+    pub fn touch(&mut self, axis: usize, side: usize, local: usize, term: usize) {
+        let key = (term as u32, (2 * axis + side) as u8);
+        // Cells come in order, so the latest is most often the one.
+        let at = self.touches.iter().rposition(|t| (t.0, t.1) == key).unwrap_or_else(|| {
+            self.touches.push((key.0, key.1, [0; 8]));
+            self.touches.len() - 1
+        });
+        self.touches[at].2[local / 64] |= 1 << (local % 64);
+    }
+
+    /// The contacts of a block that lies at `coord`.
+    pub(crate) fn contacts(&self, coord: [usize; D]) -> Vec<Contact<D>> {
+        let contact = |&(term, face, cells): &(u32, u8, [u64; 8])| {
+            let (axis, side) = (face / 2, face % 2);
+            let along = |a: usize| if a == axis as usize { f64::from(side) } else { 0.5 };
+            let at = std::array::from_fn(|a| (BLOCK_EDGE * coord[a]) as f64 + along(a));
+            Contact { term, axis, weight: 2.0 * f32::from(side) - 1.0, at, cells }
+        };
+        let mut contacts: Vec<_> = self.touches.iter().map(contact).collect();
+        contacts.sort_by_key(Contact::key);
+        contacts
     }
 
     /// Adds to the coefficient of a face.

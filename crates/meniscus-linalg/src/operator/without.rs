@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::extras::{Coupling, Edge, Extras};
 use super::low_rank::{Factor, LowRank};
 use super::stencil::{Patch, Stencil};
-use super::{Level, Operator};
+use super::{Affine, Contact, Level, Operator, set_bits};
 
 impl<const D: usize> Operator<D> {
     /// The same operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
@@ -35,7 +35,10 @@ impl<const D: usize> Level<f64, D> {
         };
         let blocks = (0..self.blocks.len()).into_par_iter();
         let (stencils, anchors) = blocks.map_init(Patch::new, of_block).unzip();
-        let mut level = Self { blocks: self.blocks.clone(), stencils, anchors, couplings, extras, low_rank };
+        let affine = self.affine.without(known);
+        let blocks = self.blocks.clone();
+        let mut level =
+            Self { blocks, stencils, anchors, couplings, extras, low_rank, affine, dofs: self.dofs };
         level.mark_plain();
         level
     }
@@ -120,11 +123,28 @@ impl<const D: usize> Level<f64, D> {
     }
 }
 
+impl<const D: usize> Affine<D> {
+    fn without(&self, known: &[bool]) -> Self {
+        let reduced = |block: usize| {
+            let known = &known[block * block_len::<D>()..];
+            let reduce = |contact: &Contact<D>| {
+                let mut contact = *contact;
+                set_bits(&{ contact.cells })
+                    .filter(|&i| known[i])
+                    .for_each(|i| contact.cells[i / 64] &= !(1 << (i % 64)));
+                contact
+            };
+            self.contacts(block).iter().map(reduce).collect()
+        };
+        self.with_contacts(self.edge, (0..self.blocks()).into_par_iter().map(reduced).collect())
+    }
+}
+
 impl LowRank<f64> {
     fn without(&self, known: &[bool]) -> Self {
         let is_known = |&u: &u32| known[u as usize];
         let reduced = |factor: Factor| {
-            let entries = factor.unknowns.iter().zip(factor.columns.chunks_exact(factor.dofs));
+            let entries = factor.unknowns.iter().zip(factor.columns.chunks_exact(factor.dofs.len()));
             let (unknowns, columns): (Vec<u32>, Vec<&[f64]>) = entries.filter(|(u, _)| !is_known(u)).unzip();
             Factor { dofs: factor.dofs, unknowns, columns: columns.concat() }
         };

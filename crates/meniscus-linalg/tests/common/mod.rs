@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Slot, block_len};
-use meniscus_linalg::{ExtraUnknown, LowRankTerm, Operator, Patch, SolveInfo, SolveParams, Solver};
+use meniscus_linalg::{
+    AffineTerm, ExtraUnknown, LowRankTerm, Operator, Patch, SolveInfo, SolveParams, Solver,
+};
 
 pub type Cell<const D: usize> = [i64; D];
 
@@ -30,6 +32,8 @@ pub struct Problem<const D: usize> {
     pub blocks: Arc<Blocks<D>>,
     pub extras: Vec<ExtraUnknown>,
     pub terms: Vec<LowRankTerm>,
+    /// Where there are any, [`Kind::Term`] counts these.
+    pub affine: Vec<AffineTerm<D>>,
 }
 
 pub fn all_cells<const D: usize>(cells: [usize; D]) -> impl Iterator<Item = Cell<D>> {
@@ -48,7 +52,18 @@ impl<const D: usize> Problem<D> {
         let unknown = all_cells(cells).zip(&kinds).filter(|(_, k)| **k == Kind::Unknown);
         let coords: Vec<[usize; D]> = unknown.map(|(c, _)| c.map(|c| c as usize / BLOCK_EDGE)).collect();
         let blocks = Arc::new(Blocks::from_list(cells, coords));
-        Self { cells, kinds, blocks, extras: Vec::new(), terms: Vec::new() }
+        Self { cells, kinds, blocks, extras: Vec::new(), terms: Vec::new(), affine: Vec::new() }
+    }
+
+    /// Numbers the terms from 0 on without gaps.
+    fn number_terms(&mut self) {
+        let mut numbers = BTreeMap::new();
+        for kind in &mut self.kinds {
+            if let Kind::Term(t) = kind {
+                let next = numbers.len();
+                *t = *numbers.entry(*t).or_insert(next);
+            }
+        }
     }
 
     pub fn kind(&self, cell: Cell<D>) -> Kind {
@@ -144,13 +159,21 @@ impl<const D: usize> Problem<D> {
                         match self.kind(other) {
                             Kind::Unknown => patch.set_face(axis, side, local, weight(axis, upper)),
                             Kind::Known => patch.anchors[local] += weight(axis, upper),
+                            Kind::Term(t) if t < self.affine.len() => patch.touch(axis, side, local, t),
                             _ => {}
                         }
                     }
                 }
             }
         };
-        Operator::assemble(self.blocks.clone(), fill, &self.extras, &self.terms).expect("a valid operator")
+        let operator = Operator::assemble_with_affine(
+            self.blocks.clone(),
+            fill,
+            &self.extras,
+            &self.terms,
+            &self.affine,
+        );
+        operator.expect("a valid operator")
     }
 
     pub fn operator(&self) -> Operator<D> {
@@ -320,9 +343,24 @@ fn affine_row<const D: usize>(axis: usize, r: [f64; D]) -> Vec<f64> {
     row
 }
 
-/// Liquid under a free surface, cut into affine tiles separated by one layer of cells.
+/// Liquid under a free surface, cut into affine tiles separated by one layer of cells, as plain low-rank terms.
 pub fn tiles<const D: usize>(n: usize, tile: usize) -> Problem<D> {
-    let band = 4;
+    tiles_below(n, tile, |_| 4).0
+}
+
+/// The same as affine terms.
+pub fn affine_tiles<const D: usize>(n: usize, tile: usize) -> Problem<D> {
+    let (mut problem, affine) = tiles_below(n, tile, |_| 4);
+    (problem.terms, problem.affine) = (Vec::new(), affine);
+    problem
+}
+
+/// Tiles as plain and as affine terms, below a band whose width is a function of the cell.
+pub fn tiles_below<const D: usize>(
+    n: usize,
+    tile: usize,
+    band: impl Fn(Cell<D>) -> i64,
+) -> (Problem<D>, Vec<AffineTerm<D>>) {
     let surface = n as i64 - 8;
     let per_axis = n.div_ceil(tile);
     let kind = |cell: Cell<D>| {
@@ -331,7 +369,7 @@ pub fn tiles<const D: usize>(n: usize, tile: usize) -> Problem<D> {
         }
         let deep = (0..D - 1).all(|a| cell[a] >= 2 && cell[a] < n as i64 - 2)
             && cell[D - 1] >= 2
-            && cell[D - 1] < surface - band;
+            && cell[D - 1] < surface - band(cell);
         if deep && cell.iter().all(|c| c % tile as i64 != 0) {
             let id = (0..D).rev().fold(0, |i, a| i * per_axis + cell[a] as usize / tile);
             Kind::Term(id)
@@ -339,7 +377,8 @@ pub fn tiles<const D: usize>(n: usize, tile: usize) -> Problem<D> {
             Kind::Unknown
         }
     };
-    let problem = Problem::new([n; D], kind);
+    let mut problem = Problem::new([n; D], kind);
+    problem.number_terms();
     let mut sums: BTreeMap<usize, (f64, [f64; D])> = BTreeMap::new();
     for cell in all_cells(problem.cells) {
         if let Kind::Term(t) = problem.kind(cell) {
@@ -368,7 +407,11 @@ pub fn tiles<const D: usize>(n: usize, tile: usize) -> Problem<D> {
     let basis = |t: usize, axis: usize, x: [f64; D]| {
         affine_row::<D>(axis, std::array::from_fn(|a| x[a] - centres[&t][a]))
     };
-    problem.with_terms(basis, |t| masses[&t].clone())
+    let affine = masses
+        .iter()
+        .map(|(t, mass)| AffineTerm { centre: centres[t], inverse_mass: invert(mass) })
+        .collect();
+    (problem.with_terms(basis, |t| masses[&t].clone()), affine)
 }
 
 /// A channel of width `width` folded between walls of one cell; in 3D extruded along z, with the same
@@ -524,7 +567,7 @@ impl<const D: usize> Random<D> {
     }
 }
 
-fn random_term<const D: usize>(problem: &Problem<D>, seed: u64) -> LowRankTerm {
+pub fn random_term<const D: usize>(problem: &Problem<D>, seed: u64) -> LowRankTerm {
     let k = 3;
     let mut unknowns: Vec<usize> = all_cells(problem.cells)
         .filter(|&c| problem.kind(c) == Kind::Unknown)

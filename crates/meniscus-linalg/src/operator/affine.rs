@@ -1,0 +1,455 @@
+//! Low-rank terms whose degrees of freedom are an affine vector field: what touches them are faces of cells, whose columns follow from
+//! where they lie and need not be stored.
+//!
+//! A face across `axis` at the place r from the centre of its term acts on D + 1 *moments* of that axis: 1 and r. With all moments m of a term,
+//! its state is v = R m, and the term F^T F is that of any other low-rank term. Faces of a block that act on one term
+//! along one axis form a *contact*, a set of cells in bits: moments are sums over rows of cells, and forces are affine along them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use meniscus_core::grid::block_len;
+use rayon::prelude::*;
+
+use super::low_rank::{Factor, cholesky};
+use super::set_bits;
+use crate::real::{Real, Row, row_of};
+
+/// A low-rank term with D + D² - 1 degrees of freedom: a constant vector, and the gradient of a vector field, row by row, without its last
+/// entry, since the trace is zero. A face that [`Patch::touch`](super::Patch::touch) gives to it feels the field's component along its axis, at its middle.
+///
+/// The term must not exceed what its faces would be if each had a mass of its own, the unit: J^T M^-1 J <= the number of faces by cell. It is so
+/// if M sums up at least a unit mass for each of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AffineTerm<const D: usize> {
+    /// Where the field is the constant vector, in cells.
+    pub centre: [f64; D],
+    /// The inverse of the mass matrix, row by row: symmetric, positive semi-definite.
+    pub inverse_mass: Vec<f64>,
+}
+
+/// Cells of a contact, on average, below which it is better to store columns.
+const SCATTERED: usize = 3;
+
+/// D + 1 numbers: of a constant and of the place.
+pub(crate) type Moments<V> = [V; 4];
+
+/// A term on all levels.
+#[derive(Clone, Debug)]
+struct Body<const D: usize> {
+    centre: [f64; D],
+    /// From moments, D + 1 of each axis, to the state.
+    state: Vec<f64>,
+    /// The term is at most twice this times the number of faces of a cell.
+    bound: f64,
+}
+
+/// The cells of a block that touch one term along one axis, all in the same way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Contact<const D: usize> {
+    pub(crate) term: u32,
+    pub(crate) axis: u8,
+    /// Faces by cell, negative if they lie below it.
+    pub(crate) weight: f32,
+    /// Where the block's first cell is touched (or would be), in cells of the finest level.
+    pub(crate) at: [f64; D],
+    pub(crate) cells: [u64; 8],
+}
+
+impl<const D: usize> Contact<D> {
+    /// Its term, axis and side.
+    pub(crate) fn key(&self) -> (u32, u8, bool) {
+        (self.term, self.axis, self.weight > 0.0)
+    }
+
+    pub(crate) fn has(&self, local: usize) -> bool {
+        self.cells[local / 64] >> (local % 64) & 1 == 1
+    }
+
+    /// Where a cell is touched; `edge` is that of a cell.
+    pub(crate) fn place(&self, edge: f64, local: usize) -> [f64; D] {
+        std::array::from_fn(|a| self.at[a] + edge * (local >> (3 * a) & 7) as f64)
+    }
+
+    /// The cells, by local index.
+    pub(crate) fn locals(&self) -> impl Iterator<Item = usize> + '_ {
+        set_bits(&self.cells)
+    }
+
+    /// The sums of x and of x times the cells' coordinates within the block.
+    #[inline(always)]
+    fn sums<V: Real>(&self, x: &[V]) -> Moments<V> {
+        let (mut all, mut by_y, mut by_z) = ([V::ZERO; 8], [V::ZERO; 8], [V::ZERO; 8]);
+        for_each_row(&self.cells, |y, z, bits| {
+            let x = row_of(x, 64 * z + 8 * y);
+            let (y, z) = (V::from_byte(y as u8), V::from_byte(z as u8));
+            for i in 0..8 {
+                let value = if bits[i] { x[i] } else { V::ZERO };
+                all[i] += value;
+                by_y[i] += y * value;
+                by_z[i] += z * value;
+            }
+        });
+        let sum = |lanes: &Row<V>| {
+            ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
+        };
+        let mut by_x = all;
+        for (i, value) in by_x.iter_mut().enumerate() {
+            *value = *value * V::from_byte(i as u8);
+        }
+        [sum(&all), sum(&by_x), sum(&by_y), sum(&by_z)]
+    }
+}
+
+/// Calls `row(y, z, members)` for the rows that have any.
+#[inline(always)]
+fn for_each_row(cells: &[u64; 8], mut row: impl FnMut(usize, usize, Row<bool>)) {
+    for (z, &layer) in cells.iter().enumerate().filter(|(_, layer)| **layer != 0) {
+        for y in 0..8 {
+            let bits = (layer >> (8 * y)) as u8;
+            if bits != 0 {
+                row(y, z, crate::real::row_from(|i| bits >> i & 1 == 1));
+            }
+        }
+    }
+}
+
+/// All affine terms of a level. Their states follow those of the other low-rank terms.
+#[derive(Clone, Debug)]
+pub(crate) struct Affine<const D: usize> {
+    bodies: Arc<Vec<Body<D>>>,
+    /// Where their states begin.
+    first_dof: usize,
+    /// The edge of a cell, in cells of the finest level.
+    pub(crate) edge: f64,
+    /// By block; none at all without terms.
+    contacts: Vec<Vec<Contact<D>>>,
+    /// By term: (block, contact in it).
+    starts: Vec<u32>,
+    of_terms: Vec<(u32, u32)>,
+}
+
+impl<const D: usize> Default for Affine<D> {
+    fn default() -> Self {
+        Self::with_bodies(Arc::default(), 0, 0, 1.0, Vec::new())
+    }
+}
+
+/// The number of degrees of freedom, and of moments.
+const fn sizes<const D: usize>() -> (usize, usize) {
+    (D + D * D - 1, D * (D + 1))
+}
+
+impl<const D: usize> Affine<D> {
+    /// The terms of the finest level; an error names one whose matrix is not what it should be.
+    pub(crate) fn new(
+        terms: &[AffineTerm<D>],
+        first_dof: usize,
+        contacts: Vec<Vec<Contact<D>>>,
+    ) -> Result<Self, usize> {
+        let (k, _) = sizes::<D>();
+        let body = |(index, term): (usize, &AffineTerm<D>)| {
+            let finite = term.inverse_mass.iter().chain(&term.centre).all(|m| m.is_finite());
+            let factor = (term.inverse_mass.len() == k * k && finite)
+                .then(|| cholesky(&term.inverse_mass, k))
+                .flatten();
+            Ok(Body { centre: term.centre, state: state_matrix::<D>(&factor.ok_or(index)?), bound: 0.0 })
+        };
+        let mut bodies = terms.par_iter().enumerate().map(body).collect::<Result<Vec<_>, usize>>()?;
+        let mut this = Self::with_bodies(Arc::default(), terms.len(), first_dof, 1.0, contacts);
+        let bounds: Vec<f64> =
+            (0..bodies.len()).into_par_iter().map(|t| 0.5 * this.largest(t, &bodies[t])).collect();
+        bodies.iter_mut().zip(bounds).for_each(|(body, bound)| body.bound = bound);
+        this.bodies = Arc::new(bodies);
+        Ok(this)
+    }
+
+    fn with_bodies(
+        bodies: Arc<Vec<Body<D>>>,
+        count: usize,
+        first_dof: usize,
+        edge: f64,
+        contacts: Vec<Vec<Contact<D>>>,
+    ) -> Self {
+        let contacts = if count == 0 { Vec::new() } else { contacts };
+        let mut starts = vec![0; count + 1];
+        let all = || {
+            contacts
+                .iter()
+                .enumerate()
+                .flat_map(|(b, list)| list.iter().enumerate().map(move |(k, c)| (b, k, c.term as usize)))
+        };
+        all().for_each(|(_, _, term)| starts[term + 1] += 1);
+        (0..count).for_each(|t| starts[t + 1] += starts[t]);
+        let mut next = starts.clone();
+        let mut of_terms = vec![(0, 0); starts[count] as usize];
+        for (block, k, term) in all() {
+            of_terms[next[term] as usize] = (block as u32, k as u32);
+            next[term] += 1;
+        }
+        Self { bodies, first_dof, edge, contacts, starts, of_terms }
+    }
+
+    /// The same terms with other contacts: of the next coarser level if `edge` is twice as long.
+    pub(crate) fn with_contacts(&self, edge: f64, contacts: Vec<Vec<Contact<D>>>) -> Self {
+        Self::with_bodies(self.bodies.clone(), self.bodies.len(), self.first_dof, edge, contacts)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bodies.is_empty()
+    }
+
+    /// The terms whose contacts have so few cells that columns of F are cheaper. Exact relaxation of these is also better where terms outweigh
+    /// the stencil, as they do once cells are as large as they.
+    pub(crate) fn scattered(&self) -> Vec<bool> {
+        let is_scattered = |term: usize| {
+            let cells: u32 =
+                self.of_term(term).flat_map(|(_, contact)| contact.cells).map(u64::count_ones).sum();
+            (cells as usize) < SCATTERED * self.of_term(term).count()
+        };
+        (0..self.bodies.len()).into_par_iter().map(is_scattered).collect()
+    }
+
+    /// Whether no contact is left of a term: it has become a plain low-rank term.
+    fn is_elsewhere(&self, term: usize) -> bool {
+        self.starts[term] == self.starts[term + 1]
+    }
+
+    /// One of the terms as a plain low-rank term, if it is here.
+    pub(crate) fn factor(&self, term: usize) -> Option<Factor> {
+        let of_contact = |(block, contact): (usize, &Contact<D>)| -> Vec<(u32, Vec<f64>)> {
+            let first = block * block_len::<D>();
+            contact.locals().map(|local| ((first + local) as u32, self.column(contact, local))).collect()
+        };
+        let entries: Vec<_> = self.of_term(term).flat_map(of_contact).collect();
+        let (unknowns, columns): (Vec<u32>, Vec<Vec<f64>>) = entries.into_iter().unzip();
+        (!unknowns.is_empty()).then(|| Factor {
+            dofs: self.dofs_of(term),
+            unknowns,
+            columns: columns.concat(),
+        })
+    }
+
+    fn dofs_of(&self, term: usize) -> Range<usize> {
+        let k = sizes::<D>().0;
+        self.first_dof + term * k..self.first_dof + (term + 1) * k
+    }
+
+    /// The same without the contacts that are not to be kept.
+    pub(crate) fn retain(mut self, keep: impl Fn(&Contact<D>) -> bool) -> Self {
+        self.contacts.iter_mut().for_each(|contacts| contacts.retain(&keep));
+        Self::with_bodies(self.bodies.clone(), self.bodies.len(), self.first_dof, self.edge, self.contacts)
+    }
+
+    /// The places of the terms in the state.
+    pub(crate) fn dofs(&self) -> Range<usize> {
+        self.first_dof..self.first_dof + self.bodies.len() * sizes::<D>().0
+    }
+
+    /// Blocks that have a list of contacts.
+    pub(crate) fn blocks(&self) -> usize {
+        self.contacts.len()
+    }
+
+    pub(crate) fn contacts(&self, block: usize) -> &[Contact<D>] {
+        self.contacts.get(block).map_or(&[], Vec::as_slice)
+    }
+
+    fn of_term(&self, term: usize) -> impl Iterator<Item = (usize, &Contact<D>)> {
+        let range = self.starts[term] as usize..self.starts[term + 1] as usize;
+        self.of_terms[range]
+            .iter()
+            .map(|&(block, k)| (block as usize, &self.contacts[block as usize][k as usize]))
+    }
+
+    /// An upper bound, close to it, of the largest eigenvalue of a term where the number of faces by cell is the identity.
+    fn largest(&self, term: usize, body: &Body<D>) -> f64 {
+        let (k, m) = sizes::<D>();
+        let mut faces = vec![0.0; m * (D + 1)];
+        for (_, contact) in self.of_term(term) {
+            let block = &mut faces[contact.axis as usize * (D + 1) * (D + 1)..][..(D + 1) * (D + 1)];
+            for local in contact.locals() {
+                let place = contact.place(self.edge, local);
+                let column: [f64; 4] = std::array::from_fn(|i| match i {
+                    0 => 1.0,
+                    _ if i <= D => place[i - 1] - body.centre[i - 1],
+                    _ => 0.0,
+                });
+                for i in 0..=D {
+                    (0..=D).for_each(|j| block[i * (D + 1) + j] += column[i] * column[j]);
+                }
+            }
+        }
+        // R N R^T with the blocks N of the axes.
+        let row = |r: usize, axis: usize| &body.state[r * m + axis * (D + 1)..][..D + 1];
+        let entry = |r: usize, c: usize| -> f64 {
+            let pair = |axis: usize, i: usize, j: usize| {
+                row(r, axis)[i] * faces[(axis * (D + 1) + i) * (D + 1) + j] * row(c, axis)[j]
+            };
+            (0..D)
+                .flat_map(|a| (0..=D).flat_map(move |i| (0..=D).map(move |j| (a, i, j))))
+                .map(|(a, i, j)| pair(a, i, j))
+                .sum()
+        };
+        let mut square: Vec<f64> = (0..k * k).map(|e| entry(e / k, e % k)).collect();
+        for _ in 0..3 {
+            square = (0..k * k)
+                .map(|e| (0..k).map(|i| square[e / k * k + i] * square[e % k * k + i]).sum())
+                .collect();
+        }
+        square.iter().map(|s| s * s).sum::<f64>().powf(1.0 / 16.0)
+    }
+
+    /// v = F x, in the places of these terms.
+    pub(crate) fn state<V: Real>(&self, x: &[V], v: &mut [V]) {
+        let ((k, m), n) = (sizes::<D>(), block_len::<D>());
+        v[self.dofs()].par_chunks_exact_mut(k).enumerate().with_min_len(8).for_each(|(term, v)| {
+            meniscus_core::simd::simd(
+                #[inline(always)]
+                || {
+                    if self.is_elsewhere(term) {
+                        return;
+                    }
+                    let body = &self.bodies[term];
+                    let mut moments = [V::ZERO; 12];
+                    for (block, contact) in self.of_term(term) {
+                        let sums = contact.sums(&x[block * n..(block + 1) * n]);
+                        let (weight, edge) = (V::of(f64::from(contact.weight)), V::of(self.edge));
+                        let moments = &mut moments[contact.axis as usize * (D + 1)..][..D + 1];
+                        moments[0] += weight * sums[0];
+                        for a in 0..D {
+                            let at = V::of(contact.at[a] - body.centre[a]);
+                            moments[a + 1] += weight * (at * sums[0] + edge * sums[a + 1]);
+                        }
+                    }
+                    for (v, row) in v.iter_mut().zip(body.state.chunks_exact(m)) {
+                        *v = row
+                            .iter()
+                            .zip(&moments)
+                            .fold(V::ZERO, |sum, (r, moment)| sum + V::of(*r) * *moment);
+                    }
+                },
+            );
+        });
+    }
+
+    /// R^T v: by term and axis, what acts on its moments.
+    pub(crate) fn pull<V: Real>(&self, v: &[V]) -> Vec<Moments<V>> {
+        let (k, m) = sizes::<D>();
+        let mut pull = vec![[V::ZERO; 4]; D * self.bodies.len()];
+        for ((body, v), pull) in
+            self.bodies.iter().zip(v[self.dofs()].chunks_exact(k)).zip(pull.chunks_exact_mut(D))
+        {
+            for (row, &v) in body.state.chunks_exact(m).zip(v) {
+                for (axis, pull) in pull.iter_mut().enumerate() {
+                    (0..=D).for_each(|i| pull[i] += V::of(row[axis * (D + 1) + i]) * v);
+                }
+            }
+        }
+        pull
+    }
+
+    /// Calls `add(first local index of a row, force by cell, bound)` for rows of a block that terms touch, forces being 0 at the cells that they do not;
+    /// and the same of [`Body::bound`].
+    #[inline(always)]
+    pub(crate) fn for_each_force<V: Real>(
+        &self,
+        block: usize,
+        pull: &[Moments<V>],
+        mut add: impl FnMut(usize, Row<V>, Row<V>),
+    ) {
+        for contact in self.contacts(block) {
+            let body = &self.bodies[contact.term as usize];
+            let weight = V::of(f64::from(contact.weight));
+            let bound = V::of(f64::from(contact.weight.abs()) * body.bound);
+            let mut local = pull[contact.term as usize * D + contact.axis as usize];
+            for a in 0..D {
+                local[0] += local[a + 1] * V::of(contact.at[a] - body.centre[a]);
+                local[a + 1] = local[a + 1] * V::of(self.edge);
+            }
+            let local = local.map(|l| weight * l);
+            for_each_row(&contact.cells, |y, z, bits| {
+                let first = local[0] + local[2] * V::from_byte(y as u8) + local[3] * V::from_byte(z as u8);
+                let (mut force, mut bounds) = ([V::ZERO; 8], [V::ZERO; 8]);
+                for i in 0..8 {
+                    force[i] = if bits[i] { first + local[1] * V::from_byte(i as u8) } else { V::ZERO };
+                    bounds[i] = if bits[i] { bound } else { V::ZERO };
+                }
+                add(64 * z + 8 * y, force, bounds);
+            });
+        }
+    }
+
+    /// The bound of one cell.
+    pub(crate) fn bound(&self, block: usize, local: usize) -> f64 {
+        let touching = self.contacts(block).iter().filter(|c| c.has(local));
+        touching.map(|c| f64::from(c.weight.abs()) * self.bodies[c.term as usize].bound).sum()
+    }
+
+    /// Whether a term touches a cell.
+    pub(crate) fn touches(&self, block: usize, local: usize) -> bool {
+        self.contacts(block).iter().any(|c| c.has(local))
+    }
+
+    /// The cells of a block that terms touch.
+    pub(crate) fn touched(&self, block: usize) -> [u64; 8] {
+        self.contacts(block)
+            .iter()
+            .fold([0; 8], |all, c| std::array::from_fn(|layer| all[layer] | c.cells[layer]))
+    }
+
+    /// The column of F of a cell, by contact: (term, numbers).
+    pub(crate) fn columns(&self, block: usize, local: usize) -> impl Iterator<Item = (usize, Vec<f64>)> {
+        let touching = self.contacts(block).iter().filter(move |c| c.has(local));
+        touching.map(move |c| (c.term as usize, self.column(c, local)))
+    }
+
+    fn column(&self, contact: &Contact<D>, local: usize) -> Vec<f64> {
+        let (_, m) = sizes::<D>();
+        let body = &self.bodies[contact.term as usize];
+        let place = contact.place(self.edge, local);
+        let value = |row: &[f64]| {
+            let row = &row[contact.axis as usize * (D + 1)..];
+            row[0] + (0..D).map(|a| row[a + 1] * (place[a] - body.centre[a])).sum::<f64>()
+        };
+        body.state.chunks_exact(m).map(|row| f64::from(contact.weight) * value(row)).collect()
+    }
+
+    /// The diagonal of a cell.
+    pub(crate) fn diagonal(&self, block: usize, local: usize) -> f64 {
+        let mut columns: Vec<(usize, Vec<f64>)> = self.columns(block, local).collect();
+        columns.sort_by_key(|c| c.0);
+        let square = |run: &[(usize, Vec<f64>)]| -> f64 {
+            (0..sizes::<D>().0).map(|i| run.iter().map(|c| c.1[i]).sum::<f64>().powi(2)).sum()
+        };
+        columns.chunk_by(|a, b| a.0 == b.0).map(square).sum()
+    }
+
+    /// v += F dx of one cell, in the places of these terms.
+    pub(crate) fn push(&self, block: usize, local: usize, dx: f64, v: &mut [f64]) {
+        for (term, column) in self.columns(block, local) {
+            v[self.dofs_of(term)].iter_mut().zip(column).for_each(|(v, f)| *v += f * dx);
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let (k, m) = sizes::<D>();
+        self.of_terms.len() * (size_of::<Contact<D>>() + 8) + self.bodies.len() * k * m * 8
+    }
+}
+
+/// R: with M^-1 = L L^T, v = L^T J x, and J x are moments but for the last, whose sign the trace gives.
+fn state_matrix<const D: usize>(l: &[f64]) -> Vec<f64> {
+    let (k, m) = sizes::<D>();
+    let mut matrix = vec![0.0; k * m];
+    for r in 0..k {
+        for c in r..k {
+            let (axis, moment) = if c < D { (c, 0) } else { ((c - D) / D, 1 + (c - D) % D) };
+            matrix[r * m + axis * (D + 1) + moment] += l[c * k + r];
+            if moment == axis + 1 {
+                matrix[r * m + m - 1] -= l[c * k + r];
+            }
+        }
+    }
+    matrix
+}
