@@ -99,6 +99,8 @@ pub struct Workspace {
     direction: Vec<f64>,
     product: Vec<f64>,
     pub(crate) cycle: Vectors,
+    /// The right-hand side and the solution, where the finest level is arranged.
+    inner: [Vec<f64>; 2],
     /// Two more that a bounded solve needs.
     pub(crate) of_bounded: [Vec<f64>; 2],
 }
@@ -119,7 +121,7 @@ impl<const D: usize> Solver<D> {
     /// Builds the hierarchy, to work in memory that an earlier solver used.
     pub fn with_workspace(operator: Operator<D>, mut workspace: Workspace) -> Self {
         let multigrid = rayon::scope(|_| Multigrid::new(&operator.level));
-        workspace.cycle.fit(&operator.level);
+        workspace.cycle.fit(multigrid.finest(&operator.level));
         Self { operator, multigrid, workspace }
     }
 
@@ -170,12 +172,16 @@ impl<const D: usize> Solver<D> {
             "vectors must be as long as the operator"
         );
         let vectors = &mut self.workspace.cycle;
-        for (b, r) in vectors.b.iter_mut().zip(r) {
-            *b = *r as f32;
+        let mut inner = Cow::Borrowed(r);
+        if let Some(places) = self.multigrid.places() {
+            places.gather(r, 0.0, inner.to_mut());
         }
+        each_chunk(&mut vectors.b, &inner, |b, r| *b = r as f32);
         rayon::scope(|_| self.multigrid.cycle(&self.operator.level, vectors, &mut Profile::default()));
-        for (z, x) in z.iter_mut().zip(&vectors.x) {
-            *z = f64::from(*x);
+        each_chunk(inner.to_mut(), &vectors.x, |z, x| *z = f64::from(x));
+        match self.multigrid.places() {
+            Some(places) => places.scatter(&inner, z),
+            None => z.copy_from_slice(&inner),
         }
     }
 
@@ -210,12 +216,44 @@ impl<const D: usize> Solver<D> {
                 profile: Profile::default(),
             });
         }
-        let Workspace { residual: r, direction: p, product: q, cycle, .. } = &mut self.workspace;
-        [&mut *r, &mut *p, &mut *q].into_iter().for_each(|vector| vector.resize(b.len(), 0.0));
-        each_chunk(r, &b, |r, b| *r = b);
         if square_x > 0.0 {
             self.operator.level.clear_known(x);
-            self.operator.apply(x, q);
+        }
+        let guess = square_x > 0.0;
+        let outcome = match self.multigrid.places() {
+            None => self.descend(&b, x, guess, norm_b, params),
+            Some(places) => {
+                let mut inner = std::mem::take(&mut self.workspace.inner);
+                let [inner_b, inner_x] = &mut inner;
+                places.gather(&b, 0.0, inner_b);
+                places.gather(x, 0.0, inner_x);
+                let outcome = self.descend(inner_b, inner_x, guess, norm_b, params);
+                self.multigrid.places().expect("as before").scatter(inner_x, x);
+                self.workspace.inner = inner;
+                outcome
+            }
+        };
+        let (history, profile) = outcome?;
+        let relative_residual = *history.last().expect("never empty");
+        self.multigrid.null_space().project_out(x);
+        Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history, sealed, profile })
+    }
+
+    /// The iteration, on vectors as the finest level is arranged; returns its history.
+    fn descend(
+        &mut self,
+        b: &[f64],
+        x: &mut [f64],
+        guess: bool,
+        norm_b: f64,
+        params: &SolveParams,
+    ) -> Result<(Vec<f64>, Profile), SolveError> {
+        let chunk = TASK_BLOCKS * block_len::<D>();
+        let Workspace { residual: r, direction: p, product: q, cycle, .. } = &mut self.workspace;
+        [&mut *r, &mut *p, &mut *q].into_iter().for_each(|vector| vector.resize(b.len(), 0.0));
+        each_chunk(r, b, |r, b| *r = b);
+        if guess {
+            self.multigrid.finest(&self.operator.level).apply(x, q);
             each_chunk(r, q, |r, q| *r -= q);
         }
         // The preconditioner is linear: scaled to one, the residual stays within the range of f32.
@@ -242,20 +280,19 @@ impl<const D: usize> Solver<D> {
                 }
                 rho = rho_new;
             });
-            let curvature = profile.time(Kernel::Product, || self.operator.apply(p, q));
+            let curvature =
+                profile.time(Kernel::Product, || self.multigrid.finest(&self.operator.level).apply(p, q));
             let square =
                 profile.time(Kernel::Update, || update(x, r, &mut cycle.b, p, q, rho / curvature, scale));
             // Rounding brings the null space back, where nothing would ever take it away.
-            let null_space = self.multigrid.null_space();
+            let null_space = self.multigrid.inner_null_space();
             if !null_space.is_empty() {
                 null_space.project_out(r);
                 each_chunk(&mut cycle.b, r, |b, r| *b = (scale * r) as f32);
             }
             history.push(square.sqrt() / norm_b);
         }
-        let relative_residual = *history.last().expect("never empty");
-        self.multigrid.null_space().project_out(x);
-        Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history, sealed, profile })
+        Ok((history, profile))
     }
 
     /// The right-hand side without what no solution can produce.

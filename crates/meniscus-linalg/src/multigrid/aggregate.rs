@@ -11,7 +11,7 @@ use std::sync::Arc;
 use meniscus_core::grid::{Blocks, Slot, block_len, cell_in_block, local_index};
 use rayon::prelude::*;
 
-use crate::operator::{Level, Stencil, set_bits};
+use crate::operator::{Level, NONE, Places, Stencil, set_bits};
 use crate::real::Real;
 
 /// The map from the unknowns of a level to those of the next coarser one.
@@ -28,6 +28,8 @@ pub(crate) struct Aggregation<const D: usize> {
     pub(crate) extras: Vec<Option<u32>>,
     /// By coarse extra unknown: its place, if it is a part of a group.
     pub(crate) positions: Vec<Option<[u32; D]>>,
+    /// By fine sheet and group of 2×2 cells: the coarse unknown, or [`NONE`].
+    pub(crate) sheets: Vec<[u32; 16]>,
 }
 
 /// Where the members of one block's groups go. Parts are numbered within the block.
@@ -82,9 +84,47 @@ impl<const D: usize> Aggregation<D> {
             irregular: Vec::with_capacity(blocks.len()),
             extras: vec![None; fine.extras.len()],
             positions: Vec::new(),
+            sheets: Vec::new(),
         };
         this.number(fine, splits);
         this
+    }
+
+    /// The same map between levels that have been arranged.
+    pub(crate) fn arranged(&self, fine: &Places<D>, coarse: Option<&Places<D>>) -> Self {
+        let index = |target: u32| coarse.map_or(target, |places| places.index(target as usize) as u32);
+        let block = |parent: u32| coarse.map_or(parent, |places| places.block(parent as usize));
+        let whole: Vec<usize> = fine.whole_blocks().collect();
+        let parents: Vec<(u32, u8)> =
+            whole.iter().map(|&b| (block(self.parents[b].0), self.parents[b].1)).collect();
+        let blocks = coarse.map_or(self.coarse.clone(), |places| places.blocks.clone());
+        let mut children = vec![[None; 8]; blocks.len()];
+        for (block, &(parent, octant)) in parents.iter().enumerate() {
+            children[parent as usize][octant as usize] = Some(block as u32);
+        }
+        let irregular = |&b: &usize| {
+            self.irregular[b].iter().map(|&(local, target)| (local, target.map(index))).collect::<Vec<_>>()
+        };
+        let sheet = |sheet: usize| {
+            let mut targets = [NONE; 16];
+            for place in (0..64).filter(|place| fine.cells(sheet) >> place & 1 == 1) {
+                let (block, local) = fine.cell(sheet, place);
+                let target = &mut targets[(place & 7) / 2 + place / 16 * 4];
+                if *target == NONE {
+                    *target = index(self.coarse_slot(block, local).flat::<D>() as u32);
+                }
+            }
+            targets
+        };
+        Self {
+            coarse: blocks,
+            parents,
+            children,
+            irregular: whole.iter().map(irregular).collect(),
+            extras: self.extras.iter().map(|target| target.map(index)).collect(),
+            positions: Vec::new(),
+            sheets: (0..fine.sheets.len()).into_par_iter().map(sheet).collect(),
+        }
     }
 
     /// Gives every further part its index among the coarse extra unknowns: first those without a

@@ -12,7 +12,7 @@ use meniscus_core::grid::block_len;
 use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
-use crate::operator::{Level, Scratch, Stencil, TASK_BLOCKS};
+use crate::operator::{Level, Moments, NONE, Places, SHEET, SHEET_TASK, Scratch, Stencil, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
 use crate::real::Real;
 use aggregate::{Aggregation, coarse_local};
@@ -37,6 +37,7 @@ const COARSE_ROUNDS: usize = 4;
 /// A level below the finest.
 struct CoarseLevel<const D: usize> {
     level: Level<f32, D>,
+    unknowns: usize,
     /// Unknowns without an equation: see [`nullspace::collapsed`].
     collapsed: Vec<usize>,
     schedule: Schedule,
@@ -45,11 +46,14 @@ struct CoarseLevel<const D: usize> {
 
 /// The hierarchy of an operator, without the operator itself.
 pub(crate) struct Multigrid<const D: usize> {
+    /// Where blocks of the finest level have been cut into sheets: that level as it is worked on, and where its unknowns are.
+    arranged: Option<(Level<f64, D>, Places<D>)>,
     schedule: Schedule,
     aggregations: Vec<Aggregation<D>>,
     coarse: Vec<CoarseLevel<D>>,
     coarsest: Option<Coarsest>,
     null_space: NullSpace,
+    inner_null_space: NullSpace,
 }
 
 impl<const D: usize> Multigrid<D> {
@@ -67,14 +71,75 @@ impl<const D: usize> Multigrid<D> {
                 break;
             }
             unknowns = fewer;
-            let schedule = Schedule::new(&level, COARSE_ROUNDS);
-            let mut vectors = Vectors::default();
-            vectors.fit(&level);
             aggregations.push(aggregation);
-            coarse.push(CoarseLevel { level, collapsed, schedule, vectors });
+            coarse.push(CoarseLevel {
+                level,
+                unknowns,
+                collapsed,
+                schedule: Schedule::default(),
+                vectors: Vectors::default(),
+            });
         }
         let (null_space, coarsest) = bottom(finest, &aggregations, &coarse);
-        Self { schedule: Schedule::new(finest, FINE_ROUNDS), aggregations, coarse, coarsest, null_space }
+        let mut this = Self {
+            arranged: None,
+            schedule: Schedule::default(),
+            aggregations,
+            coarse,
+            coarsest,
+            inner_null_space: null_space.clone(),
+            null_space,
+        };
+        this.arrange(finest);
+        this.schedule = Schedule::new(this.finest(finest), FINE_ROUNDS);
+        for CoarseLevel { level, schedule, vectors, .. } in &mut this.coarse {
+            *schedule = Schedule::new(level, COARSE_ROUNDS);
+            vectors.fit(level);
+        }
+        this
+    }
+
+    /// Cuts blocks of few unknowns into sheets, level by level as long as there are any.
+    fn arrange(&mut self, finest: &Level<f64, D>) {
+        let keeps = |aggregation: &Aggregation<D>, block: usize| !aggregation.irregular[block].is_empty();
+        let Some(first) = self.aggregations.first() else { return };
+        let Some(places) = Places::new(finest, |block| keeps(first, block)) else { return };
+        self.inner_null_space = self.null_space.arranged(&places);
+        self.arranged = Some((finest.arranged(&places), places.clone()));
+        let mut above = Some(places);
+        for k in 0..self.coarse.len() {
+            let Some(fine) = above.take() else { return };
+            // What lies above a whole block must be whole, and so must the last level be.
+            let aggregation = &self.aggregations[k];
+            let mut keep = vec![k + 1 == self.coarse.len(); aggregation.coarse.len()];
+            fine.whole_blocks().for_each(|block| keep[aggregation.parent(block).0] = true);
+            let level = &self.coarse[k].level;
+            let next = self.aggregations.get(k + 1);
+            let coarse =
+                Places::new(level, |block| keep[block] || next.is_some_and(|next| keeps(next, block)));
+            self.aggregations[k] = aggregation.arranged(&fine, coarse.as_ref());
+            if let Some(places) = &coarse {
+                let at = &mut self.coarse[k];
+                at.level = at.level.arranged(places);
+                at.collapsed.iter_mut().for_each(|i| *i = places.index(*i));
+            }
+            above = coarse;
+        }
+    }
+
+    /// The finest level as it is worked on.
+    pub(crate) fn finest<'a>(&'a self, finest: &'a Level<f64, D>) -> &'a Level<f64, D> {
+        self.arranged.as_ref().map_or(finest, |arranged| &arranged.0)
+    }
+
+    /// Where the unknowns of the finest level are in vectors that it is worked on with, if not in their own places.
+    pub(crate) fn places(&self) -> Option<&Places<D>> {
+        self.arranged.as_ref().map(|arranged| &arranged.1)
+    }
+
+    /// The null space in such vectors.
+    pub(crate) fn inner_null_space(&self) -> &NullSpace {
+        &self.inner_null_space
     }
 
     /// The null space of the finest operator.
@@ -84,42 +149,45 @@ impl<const D: usize> Multigrid<D> {
 
     /// One V-cycle from zero: x from b.
     pub(crate) fn cycle(&mut self, finest: &Level<f64, D>, vectors: &mut Vectors, profile: &mut Profile) {
-        let depth = self.coarse.len();
-        if depth == 0 {
-            self.schedule.solve_coarsest(finest, vectors, self.coarsest.as_ref());
+        let Self { arranged, schedule, aggregations, coarse, coarsest, .. } = self;
+        let finest = arranged.as_ref().map_or(finest, |arranged| &arranged.0);
+        if coarse.is_empty() {
+            schedule.solve_coarsest(finest, vectors, coarsest.as_ref());
             return;
         }
-        let Self { schedule, aggregations, coarse, .. } = self;
         profile.time(Kernel::SmoothDown, || sweep_from_zero(finest, schedule, vectors));
         profile.time(Kernel::Restrict, || restrict(finest, vectors, &aggregations[0], &mut coarse[0]));
-        profile.time(Kernel::Coarse, || self.coarse_cycle());
-        let Self { schedule, aggregations, coarse, .. } = self;
+        profile.time(Kernel::Coarse, || coarse_cycle(aggregations, coarse, coarsest.as_ref()));
         profile.time(Kernel::SmoothUp, || {
             ascend(finest, schedule, vectors, &aggregations[0], &coarse[0].vectors);
         });
     }
 
-    /// The V-cycle below the finest level.
-    fn coarse_cycle(&mut self) {
-        let depth = self.coarse.len();
-        for k in 1..depth {
-            let (upper, lower) = self.coarse.split_at_mut(k);
-            let at = &mut upper[k - 1];
-            sweep_from_zero(&at.level, &at.schedule, &mut at.vectors);
-            restrict(&at.level, &at.vectors, &self.aggregations[k], &mut lower[0]);
-        }
-        let last = &mut self.coarse[depth - 1];
-        last.schedule.solve_coarsest(&last.level, &mut last.vectors, self.coarsest.as_ref());
-        for k in (1..depth).rev() {
-            let (upper, lower) = self.coarse.split_at_mut(k);
-            let at = &mut upper[k - 1];
-            ascend(&at.level, &at.schedule, &mut at.vectors, &self.aggregations[k], &lower[0].vectors);
-        }
-    }
-
     /// Unknowns of every level, finest first.
     pub(crate) fn sizes(&self, finest: &Level<f64, D>) -> Vec<usize> {
-        std::iter::once(finest.unknowns()).chain(self.coarse.iter().map(|c| c.level.unknowns())).collect()
+        std::iter::once(finest.unknowns()).chain(self.coarse.iter().map(|c| c.unknowns)).collect()
+    }
+}
+
+/// The V-cycle below the finest level.
+fn coarse_cycle<const D: usize>(
+    aggregations: &[Aggregation<D>],
+    coarse: &mut [CoarseLevel<D>],
+    coarsest: Option<&Coarsest>,
+) {
+    let depth = coarse.len();
+    for k in 1..depth {
+        let (upper, lower) = coarse.split_at_mut(k);
+        let at = &mut upper[k - 1];
+        sweep_from_zero(&at.level, &at.schedule, &mut at.vectors);
+        restrict(&at.level, &at.vectors, &aggregations[k], &mut lower[0]);
+    }
+    let last = &mut coarse[depth - 1];
+    last.schedule.solve_coarsest(&last.level, &mut last.vectors, coarsest);
+    for k in (1..depth).rev() {
+        let (upper, lower) = coarse.split_at_mut(k);
+        let at = &mut upper[k - 1];
+        ascend(&at.level, &at.schedule, &mut at.vectors, &aggregations[k], &lower[0].vectors);
     }
 }
 
@@ -265,9 +333,68 @@ fn restrict_residual<T: Real, const D: usize>(
     }
     for e in 0..level.extras.len() {
         let Some(target) = aggregation.extras[e] else { continue };
-        let residual = b[level.slots() + e].f64() - level.extra_product(e, x, v);
+        let residual = b[level.first_extra() + e].f64() - level.extra_product(e, x, v);
         coarse_b[target as usize] += residual as f32;
     }
+    restrict_sheets(level, vectors, &pull, aggregation, coarse_b);
+}
+
+/// Adds the residuals of the sheets to coarse_b.
+fn restrict_sheets<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    vectors: &Vectors,
+    pull: &[Moments<f32>],
+    aggregation: &Aggregation<D>,
+    coarse_b: &mut [f32],
+) {
+    let Vectors { x, b, .. } = vectors;
+    let mut sums = vec![[0.0; 16]; level.sheets.list.len()];
+    sums.par_chunks_mut(SHEET_TASK).enumerate().for_each_init(Scratch::new, |scratch, (task, sums)| {
+        simd(
+            #[inline(always)]
+            || {
+                let mut residual = [0.0; SHEET];
+                for (i, sums) in sums.iter_mut().enumerate() {
+                    let sheet = task * SHEET_TASK + i;
+                    level.sheet_product(sheet, x, pull, scratch, &mut residual);
+                    let b = &b[level.slots() + SHEET * sheet..][..SHEET];
+                    for (r, b) in residual.iter_mut().zip(b) {
+                        *r = b - *r;
+                    }
+                    for (pair, rows) in residual.chunks_exact(16).enumerate() {
+                        for u in 0..4 {
+                            sums[4 * pair + u] =
+                                (rows[2 * u] + rows[2 * u + 1]) + (rows[8 + 2 * u] + rows[9 + 2 * u]);
+                        }
+                    }
+                }
+            },
+        );
+    });
+    for (targets, sums) in aggregation.sheets.iter().zip(&sums) {
+        for (&target, sum) in targets.iter().zip(sums) {
+            if target != NONE {
+                coarse_b[target as usize] += sum;
+            }
+        }
+    }
+}
+
+/// Adds the coarse values to the unknowns of the sheets.
+fn prolong_sheets<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    x: &mut [f32],
+    aggregation: &Aggregation<D>,
+    coarse: &[f32],
+) {
+    let sheets = x.par_chunks_exact_mut(SHEET).zip(&level.sheets.list).zip(&aggregation.sheets);
+    sheets.with_min_len(SHEET_TASK).for_each(|((own, sheet), targets)| {
+        let values = targets.map(|target| if target == NONE { 0.0 } else { coarse[target as usize] });
+        for (place, own) in own.iter_mut().enumerate() {
+            let value = values[(place & 7) / 2 + place / 16 * 4];
+            *own += if sheet.cells >> place & 1 == 1 { value } else { 0.0 };
+        }
+    });
 }
 
 /// Adds the values of a block to the coarse cells above it.
@@ -317,7 +444,9 @@ fn prolong<T: Real, const D: usize>(
     coarse: &Vectors,
 ) {
     let n = block_len::<D>();
-    let (cells, extras) = vectors.x.split_at_mut(level.slots());
+    let (cells, rest) = vectors.x.split_at_mut(level.slots());
+    let (sheets, extras) = rest.split_at_mut(level.first_extra() - level.slots());
+    prolong_sheets(level, sheets, aggregation, &coarse.x);
     cells.par_chunks_mut(n * TASK_BLOCKS).enumerate().for_each(|(task, chunk)| {
         simd(
             #[inline(always)]

@@ -12,7 +12,7 @@ use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
 use super::aggregate::Aggregation;
-use crate::operator::{Level, Stencil, set_bits};
+use crate::operator::{Level, Places, Stencil, set_bits};
 use crate::real::Real;
 
 const NONE: u32 = u32::MAX;
@@ -165,6 +165,15 @@ impl NullSpace {
         }
         let vectors = null_vectors(finest, &labels, &sizes);
         Self { labels: labels.labels, sizes, first, vectors }
+    }
+
+    /// The same for vectors that have been arranged.
+    pub(crate) fn arranged<const D: usize>(&self, places: &Places<D>) -> Self {
+        let mut arranged = self.clone();
+        if !self.labels.is_empty() {
+            places.gather(&self.labels, NONE, &mut arranged.labels);
+        }
+        arranged
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -12,7 +12,8 @@ use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
 use crate::operator::{
-    Expanded, LANES, Level, Moments, Planes, Scratch, TASK_BLOCKS, Tile, lane, planes, spread,
+    Affine, Coupling, Expanded, LANES, Level, Moments, NONE, Planes, SHEET, SHEET_TASK, Scratch, Sheets,
+    Stencil, TASK_BLOCKS, Tile, lane, planes, spread,
 };
 use crate::real::Real;
 
@@ -137,6 +138,9 @@ pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
     for group in &schedule.groups {
         relax_group(level, vectors, &pull, group, schedule.visit(Direction::Forward));
     }
+    for class in 0..level.sheets.ends.len() {
+        relax_sheets(level, vectors, &pull, class, schedule.visit(Direction::Forward));
+    }
     (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
     level.affine.state(&vectors.x, &mut vectors.v);
 }
@@ -149,6 +153,9 @@ pub(crate) fn sweep_back<T: Real, const D: usize>(
 ) {
     let pull = level.affine.pull(&vectors.v);
     (0..level.extras.len()).rev().for_each(|e| relax_extra(level, vectors, e));
+    for class in (0..level.sheets.ends.len()).rev() {
+        relax_sheets(level, vectors, &pull, class, schedule.visit(Direction::Backward));
+    }
     for group in schedule.groups.iter().rev() {
         relax_group(level, vectors, &pull, group, schedule.visit(Direction::Backward));
     }
@@ -196,9 +203,65 @@ fn relax_colour<T: Real, const D: usize>(
                         if start != Start::AllZero {
                             tile.load_halo(blocks, block, |other| &others[(other - first_other) * n..][..n]);
                         }
-                        load_rhs(level, block, b, |extra| extras[extra - slots], rhs);
-                        load_coefficients(level, block, pull, tile, rhs, coefficients);
+                        load_rhs(b, &level.couplings[block], |extra| extras[extra - slots], rhs);
+                        load_coefficients(
+                            &level.affine,
+                            block,
+                            pull,
+                            &level.stencils[block],
+                            tile,
+                            rhs,
+                            coefficients,
+                        );
                         relax_tile(coefficients, tile, rhs, schedule.visit(start.direction()));
+                        tile.store(own);
+                    }
+                },
+            );
+        },
+    );
+}
+
+/// Visits the sheets of one class: none reads what another writes.
+fn relax_sheets<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    vectors: &mut Vectors,
+    pull: &[Moments<f32>],
+    class: usize,
+    visit: Visit,
+) {
+    let Sheets { list, ends } = &level.sheets;
+    let (first, last) = (if class == 0 { 0 } else { ends[class - 1] }, ends[class]);
+    let (start, end) = (level.slots() + SHEET * first, level.slots() + SHEET * last);
+    let (before, rest) = vectors.x.split_at_mut(start);
+    let (mine, after) = rest.split_at_mut(end - start);
+    let (before, after) = (&*before, &*after);
+    let value_of = |i: usize| if i < start { before[i] } else { after[i - end] };
+    let values_of = |sheet: usize| {
+        let at = level.slots() + SHEET * sheet;
+        if at < start { &before[at..at + SHEET] } else { &after[at - end..at - end + SHEET] }
+    };
+    let b = &vectors.b[start..end];
+    mine.par_chunks_mut(SHEET * SHEET_TASK).zip(b.par_chunks(SHEET * SHEET_TASK)).enumerate().for_each_init(
+        || (Scratch::new(), [[0.0; LANES]; 8]),
+        |(scratch, rhs), (task, (chunk, b))| {
+            simd(
+                #[inline(always)]
+                || {
+                    let Scratch { tile, coefficients } = scratch;
+                    for (i, (own, b)) in chunk.chunks_exact_mut(SHEET).zip(b.chunks_exact(SHEET)).enumerate()
+                    {
+                        let number = first + task * SHEET_TASK + i;
+                        let sheet = &list[number];
+                        tile.load(own);
+                        tile.load_sides(|axis, side| {
+                            let other = sheet.neighbours[axis][side];
+                            (other != NONE).then(|| values_of(other as usize))
+                        });
+                        load_rhs(b, &sheet.couplings, value_of, rhs);
+                        let unit = level.blocks.len() + number;
+                        load_coefficients(&level.affine, unit, pull, &sheet.stencil, tile, rhs, coefficients);
+                        relax_tile(coefficients, tile, rhs, visit);
                         tile.store(own);
                     }
                 },
@@ -209,17 +272,16 @@ fn relax_colour<T: Real, const D: usize>(
 
 /// A block's right-hand side, with the known part of its couplings to extra unknowns added.
 #[inline(always)]
-fn load_rhs<T: Real, const D: usize>(
-    level: &Level<T, D>,
-    block: usize,
+fn load_rhs<T: Real>(
     b: &[f32],
+    couplings: &[Coupling<T>],
     value_of: impl Fn(usize) -> f32,
     rhs: &mut Planes<f32>,
 ) {
     for (plane, b) in b.chunks_exact(64).enumerate() {
         spread(b, &mut rhs[plane]);
     }
-    for c in &level.couplings[block] {
+    for c in couplings {
         let local = c.local as usize;
         rhs[local >> 6][lane(local)] += c.weight.f64() as f32 * value_of(c.extra as usize);
     }
@@ -228,19 +290,20 @@ fn load_rhs<T: Real, const D: usize>(
 /// A block's coefficients, with what keeps the states of affine terms as they are: their forces, and a mass on what changes that holds the balance to
 /// what the forces will change by.
 #[inline(always)]
-fn load_coefficients<T: Real, const D: usize>(
-    level: &Level<T, D>,
+fn load_coefficients<T: Real, const D: usize, const E: usize>(
+    affine: &Affine<D>,
     block: usize,
     pull: &[Moments<f32>],
-    tile: &Tile<f32, D>,
+    stencil: &Stencil<T, E>,
+    tile: &Tile<f32, E>,
     rhs: &mut Planes<f32>,
-    coefficients: &mut Expanded<f32, D>,
+    coefficients: &mut Expanded<f32, E>,
 ) {
-    if level.affine.contacts(block).is_empty() {
-        return coefficients.load_inverse(&level.stencils[block]);
+    if affine.contacts(block).is_empty() {
+        return coefficients.load_inverse(stencil);
     }
-    coefficients.load(&level.stencils[block]);
-    level.affine.for_each_force(block, pull, |first, force, bound| {
+    coefficients.load(stencil);
+    affine.for_each_force(block, pull, |first, force, bound| {
         let (plane, at) = (first >> 6, lane(first));
         let (x, diagonal) =
             (&tile.plane(plane)[at..at + 8], &mut coefficients.diagonal_mut(plane)[at..at + 8]);
@@ -322,8 +385,16 @@ fn relax_touched<T: Real, const D: usize>(
             tile.load(values_of(block));
             tile.load_halo(&level.blocks, block, values_of);
             let mut rhs = [[0.0; LANES]; 8];
-            load_rhs(level, block, &b[block * n..(block + 1) * n], |extra| x[extra], &mut rhs);
-            load_coefficients(level, block, pull, tile, &mut rhs, coefficients);
+            load_rhs(&b[block * n..(block + 1) * n], &level.couplings[block], |extra| x[extra], &mut rhs);
+            load_coefficients(
+                &level.affine,
+                block,
+                pull,
+                &level.stencils[block],
+                tile,
+                &mut rhs,
+                coefficients,
+            );
             for _ in 0..visit.rounds {
                 match visit.direction {
                     Direction::Forward => {
@@ -443,7 +514,7 @@ const TURNS: [[f32; LANES]; 2] = {
 };
 
 fn relax_extra<T: Real, const D: usize>(level: &Level<T, D>, vectors: &mut Vectors, extra: usize) {
-    let i = level.slots() + extra;
+    let i = level.first_extra() + extra;
     let diagonal = level.diagonal(i);
     if diagonal == 0.0 {
         return;

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use super::low_rank::{Factor, cholesky};
 use super::set_bits;
+use super::sheets::SHEET;
 use crate::real::{Real, Row, row_of};
 
 /// A low-rank term with D + D² - 1 degrees of freedom: a constant vector, and the gradient of a vector field, row by row, without its last
@@ -53,6 +54,8 @@ pub(crate) struct Contact<const D: usize> {
     pub(crate) weight: f32,
     /// Where the block's first cell is touched (or would be), in cells of the finest level.
     pub(crate) at: [f64; D],
+    /// The axes along rows, columns and layers of the cells.
+    pub(crate) order: [u8; 3],
     pub(crate) cells: [u64; 8],
 }
 
@@ -122,8 +125,10 @@ pub(crate) struct Affine<const D: usize> {
     first_dof: usize,
     /// The edge of a cell, in cells of the finest level.
     pub(crate) edge: f64,
-    /// By block; none at all without terms.
+    /// By block, and then by sheet; none at all without terms.
     contacts: Vec<Vec<Contact<D>>>,
+    /// The number of blocks that come before sheets.
+    whole: usize,
     /// By term: (block, contact in it).
     starts: Vec<u32>,
     of_terms: Vec<(u32, u32)>,
@@ -187,7 +192,7 @@ impl<const D: usize> Affine<D> {
             of_terms[next[term] as usize] = (block as u32, k as u32);
             next[term] += 1;
         }
-        Self { bodies, first_dof, edge, contacts, starts, of_terms }
+        Self { bodies, first_dof, edge, whole: contacts.len(), contacts, starts, of_terms }
     }
 
     /// The same terms with other contacts: of the next coarser level if `edge` is twice as long.
@@ -255,6 +260,21 @@ impl<const D: usize> Affine<D> {
         self.contacts.get(block).map_or(&[], Vec::as_slice)
     }
 
+    /// The same terms with contacts of blocks and, from the number `whole` on, of sheets.
+    pub(crate) fn with_sheets(&self, whole: usize, contacts: Vec<Vec<Contact<D>>>) -> Self {
+        Self { whole, ..self.with_contacts(self.edge, contacts) }
+    }
+
+    /// The values of a block or a sheet.
+    #[inline(always)]
+    fn values_of<'a, V>(&self, x: &'a [V], block: usize) -> &'a [V] {
+        let n = block_len::<D>();
+        match block.checked_sub(self.whole) {
+            None => &x[block * n..(block + 1) * n],
+            Some(sheet) => &x[self.whole * n + SHEET * sheet..][..SHEET],
+        }
+    }
+
     fn of_term(&self, term: usize) -> impl Iterator<Item = (usize, &Contact<D>)> {
         let range = self.starts[term] as usize..self.starts[term + 1] as usize;
         self.of_terms[range]
@@ -302,7 +322,7 @@ impl<const D: usize> Affine<D> {
 
     /// v = F x, in the places of these terms.
     pub(crate) fn state<V: Real>(&self, x: &[V], v: &mut [V]) {
-        let ((k, m), n) = (sizes::<D>(), block_len::<D>());
+        let (k, m) = sizes::<D>();
         v[self.dofs()].par_chunks_exact_mut(k).enumerate().with_min_len(8).for_each(|(term, v)| {
             meniscus_core::simd::simd(
                 #[inline(always)]
@@ -313,13 +333,14 @@ impl<const D: usize> Affine<D> {
                     let body = &self.bodies[term];
                     let mut moments = [V::ZERO; 12];
                     for (block, contact) in self.of_term(term) {
-                        let sums = contact.sums(&x[block * n..(block + 1) * n]);
+                        let sums = contact.sums(self.values_of(x, block));
                         let (weight, edge) = (V::of(f64::from(contact.weight)), V::of(self.edge));
                         let moments = &mut moments[contact.axis as usize * (D + 1)..][..D + 1];
                         moments[0] += weight * sums[0];
                         for a in 0..D {
                             let at = V::of(contact.at[a] - body.centre[a]);
-                            moments[a + 1] += weight * (at * sums[0] + edge * sums[a + 1]);
+                            moments[a + 1] += weight * at * sums[0];
+                            moments[contact.order[a] as usize + 1] += weight * edge * sums[a + 1];
                         }
                     }
                     for (v, row) in v.iter_mut().zip(body.state.chunks_exact(m)) {
@@ -362,12 +383,12 @@ impl<const D: usize> Affine<D> {
             let body = &self.bodies[contact.term as usize];
             let weight = V::of(f64::from(contact.weight));
             let bound = V::of(f64::from(contact.weight.abs()) * body.bound);
-            let mut local = pull[contact.term as usize * D + contact.axis as usize];
+            let pull = pull[contact.term as usize * D + contact.axis as usize];
+            let mut local = [weight * pull[0], V::ZERO, V::ZERO, V::ZERO];
             for a in 0..D {
-                local[0] += local[a + 1] * V::of(contact.at[a] - body.centre[a]);
-                local[a + 1] = local[a + 1] * V::of(self.edge);
+                local[0] += weight * pull[a + 1] * V::of(contact.at[a] - body.centre[a]);
+                local[a + 1] = weight * pull[contact.order[a] as usize + 1] * V::of(self.edge);
             }
-            let local = local.map(|l| weight * l);
             for_each_row(&contact.cells, |y, z, bits| {
                 let first = local[0] + local[2] * V::from_byte(y as u8) + local[3] * V::from_byte(z as u8);
                 let (mut force, mut bounds) = ([V::ZERO; 8], [V::ZERO; 8]);

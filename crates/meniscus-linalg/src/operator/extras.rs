@@ -90,6 +90,12 @@ impl<T: Real, const D: usize> Extras<T, D> {
         (rows, couplings)
     }
 
+    /// The same with other indices for what the edges lead to.
+    pub(crate) fn renamed(&self, index: impl Fn(usize) -> usize) -> Self {
+        let edges = self.edges.iter().map(|&(to, w)| (index(to as usize) as u32, w)).collect();
+        Self { edges, ..self.clone() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.diagonal.len()
     }

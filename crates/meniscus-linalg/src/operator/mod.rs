@@ -8,6 +8,7 @@ mod affine;
 mod expand;
 mod extras;
 mod low_rank;
+mod sheets;
 mod stencil;
 mod tile;
 mod without;
@@ -25,6 +26,7 @@ pub use extras::ExtraUnknown;
 pub(crate) use extras::{Coupling, Edge, Extras};
 pub use low_rank::LowRankTerm;
 pub(crate) use low_rank::{Factor, LowRank};
+pub(crate) use sheets::{NONE, Places, SHEET, Sheet, Sheets};
 pub(crate) use stencil::{Mask, Stencil, coordinate};
 pub use stencil::{Patch, face_len, lower_face, upper_face};
 pub(crate) use tile::{LANES, Planes, Tile, gather, lane, planes, spread};
@@ -33,6 +35,9 @@ use crate::real::Real;
 
 /// Blocks that one task works through: large enough to hide the cost of a task.
 pub(crate) const TASK_BLOCKS: usize = 16;
+
+/// Sheets that one task works through.
+pub(crate) const SHEET_TASK: usize = 128;
 
 /// A symmetric positive semi-definite operator of three kinds of terms:
 /// a stencil with a coefficient for every face of the grid, extra unknowns coupled to many cells, and
@@ -56,6 +61,8 @@ pub(crate) struct Level<T, const D: usize> {
     pub(crate) affine: Affine<D>,
     /// Degrees of freedom of all terms, the length of v: the same on all levels, whatever form a term has there.
     pub(crate) dofs: usize,
+    /// What blocks have been cut into, on a level that has been arranged.
+    pub(crate) sheets: Sheets<T>,
 }
 
 /// What is wrong with the parts of an operator.
@@ -268,8 +275,17 @@ impl<T: Real, const D: usize> Level<T, D> {
             })
             .unzip();
         let affine = Affine::default();
-        let mut level =
-            Self { blocks, stencils, anchors, couplings, extras, dofs: low_rank.dofs(), low_rank, affine };
+        let mut level = Self {
+            blocks,
+            stencils,
+            anchors,
+            couplings,
+            extras,
+            dofs: low_rank.dofs(),
+            low_rank,
+            affine,
+            sheets: Sheets::default(),
+        };
         level.mark_plain();
         (level, contacts)
     }
@@ -303,7 +319,12 @@ impl<T: Real, const D: usize> Level<T, D> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.slots() + self.extras.len()
+        self.first_extra() + self.extras.len()
+    }
+
+    /// The flat index of the first extra unknown.
+    pub(crate) fn first_extra(&self) -> usize {
+        self.slots() + SHEET * self.sheets.list.len()
     }
 
     /// The diagonal of an unknown, low-rank terms included.
@@ -311,12 +332,13 @@ impl<T: Real, const D: usize> Level<T, D> {
         let own = if i < self.slots() {
             self.stencils[i / block_len::<D>()].diagonal(i % block_len::<D>())
         } else {
-            self.extras.diagonal[i - self.slots()]
+            self.extras.diagonal[i - self.first_extra()]
         };
         let n = block_len::<D>();
+        let affine = if i < self.slots() { self.affine.diagonal(i / n, i % n) } else { 0.0 };
         own.f64()
             + self.low_rank.find_row(i).map_or(0.0, |row| self.low_rank.row_diagonal(row).f64())
-            + self.affine.diagonal(i / n, i % n)
+            + affine
     }
 
     /// Whether the diagonal of an unknown, low-rank terms included, is above 0.
@@ -402,7 +424,8 @@ impl<T: Real, const D: usize> Level<T, D> {
     /// y = A x; returns x · y.
     pub(crate) fn apply<V: Real>(&self, x: &[V], y: &mut [V]) -> f64 {
         let n = block_len::<D>();
-        let (cells, extras) = y.split_at_mut(self.slots());
+        let (cells, rest) = y.split_at_mut(self.slots());
+        let (sheets, extras) = rest.split_at_mut(self.first_extra() - self.slots());
         let v = self.state(x);
         let pull = self.affine.pull(&v);
         let partial: Vec<f64> = cells
@@ -422,8 +445,9 @@ impl<T: Real, const D: usize> Level<T, D> {
             })
             .collect();
         let mut total: f64 = partial.iter().sum();
+        total += self.apply_sheets(x, &pull, sheets);
         for (e, y) in extras.iter_mut().enumerate() {
-            let value = x[self.slots() + e].f64();
+            let value = x[self.first_extra() + e].f64();
             let result = self.extra_product(e, x, &v);
             *y = V::of(result);
             total += value * result;
@@ -441,7 +465,7 @@ impl<T: Real, const D: usize> Level<T, D> {
 
     /// The product A x of one extra unknown; `v` = F x.
     pub(crate) fn extra_product<V: Real>(&self, extra: usize, x: &[V], v: &[V]) -> f64 {
-        let i = self.slots() + extra;
+        let i = self.first_extra() + extra;
         let force = self.low_rank.find_row(i).map_or(0.0, |row| self.low_rank.force(row, v).f64());
         self.extras.diagonal[extra].f64() * x[i].f64() - self.extras.neighbour_sum(extra, x) + force
     }
@@ -458,13 +482,62 @@ impl<T: Real, const D: usize> Level<T, D> {
     ) -> f64 {
         let n = block_len::<D>();
         self.product(block, x, v, pull, scratch, y);
-        let mut lanes = [V::ZERO; 8];
-        for (x, y) in x[block * n..(block + 1) * n].chunks_exact(8).zip(y.chunks_exact(8)) {
-            for i in 0..8 {
-                lanes[i] += x[i] * y[i];
-            }
+        row_dot(&x[block * n..(block + 1) * n], y)
+    }
+
+    /// The products A x of all sheets; returns x · y.
+    fn apply_sheets<V: Real>(&self, x: &[V], pull: &[Moments<V>], y: &mut [V]) -> f64 {
+        let first = self.slots();
+        let tasks = y.par_chunks_mut(SHEET * SHEET_TASK).enumerate().map_init(
+            Scratch::new,
+            |scratch, (task, chunk)| {
+                simd(
+                    #[inline(always)]
+                    || {
+                        let mut sum = 0.0;
+                        for (i, y) in chunk.chunks_exact_mut(SHEET).enumerate() {
+                            let sheet = task * SHEET_TASK + i;
+                            self.sheet_product(sheet, x, pull, scratch, y);
+                            sum += row_dot(&x[first + SHEET * sheet..][..SHEET], y);
+                        }
+                        sum
+                    },
+                )
+            },
+        );
+        tasks.collect::<Vec<f64>>().iter().sum()
+    }
+
+    /// The product A x of one sheet.
+    #[inline(always)]
+    pub(crate) fn sheet_product<V: Real>(
+        &self,
+        sheet: usize,
+        x: &[V],
+        pull: &[Moments<V>],
+        scratch: &mut Scratch<V, 2>,
+        y: &mut [V],
+    ) {
+        let Scratch { tile, coefficients } = scratch;
+        let Sheet { neighbours, stencil, couplings, .. } = &self.sheets.list[sheet];
+        let values_of = |sheet: usize| &x[self.slots() + SHEET * sheet..][..SHEET];
+        tile.load(values_of(sheet));
+        tile.load_sides(|axis, side| {
+            (neighbours[axis][side] != NONE).then(|| values_of(neighbours[axis][side] as usize))
+        });
+        coefficients.load(stencil);
+        let mut product = [V::ZERO; LANES];
+        coefficients.product(tile, 0, &mut product);
+        gather(&product, y);
+        for c in couplings {
+            let y = &mut y[c.local as usize];
+            *y = *y - V::of(c.weight.f64()) * x[c.extra as usize];
         }
-        lanes.iter().map(|lane| lane.f64()).sum()
+        self.affine.for_each_force(self.blocks.len() + sheet, pull, |first, force, _| {
+            for (y, force) in y[first..first + 8].iter_mut().zip(force) {
+                *y += force;
+            }
+        });
     }
 
     /// The product A x of one block; `v` = F x, and `pull` that of the affine terms.
@@ -587,6 +660,18 @@ impl<T: Real, const D: usize> Level<T, D> {
             + self.low_rank.bytes()
             + self.affine.bytes()
     }
+}
+
+/// The inner product of two runs of rows.
+#[inline(always)]
+fn row_dot<V: Real>(x: &[V], y: &[V]) -> f64 {
+    let mut lanes = [V::ZERO; 8];
+    for (x, y) in x.chunks_exact(8).zip(y.chunks_exact(8)) {
+        for i in 0..8 {
+            lanes[i] += x[i] * y[i];
+        }
+    }
+    lanes.iter().map(|lane| lane.f64()).sum()
 }
 
 /// The places of the bits that are set.

@@ -126,10 +126,16 @@ impl<V: Real, const D: usize> Tile<V, D> {
         block: usize,
         values_of: impl Fn(usize) -> &'a [V],
     ) {
+        self.load_sides(|axis, side| blocks.neighbour(block, axis, side).map(&values_of));
+    }
+
+    /// Loads the layer around a block from the values of its neighbours.
+    #[inline(always)]
+    pub(crate) fn load_sides<'a>(&mut self, neighbour: impl Fn(usize, usize) -> Option<&'a [V]>) {
         for axis in 0..D {
             for side in 0..2 {
-                match blocks.neighbour(block, axis, side) {
-                    Some(other) => self.load_face(axis, side, values_of(other)),
+                match neighbour(axis, side) {
+                    Some(other) => self.load_face(axis, side, other),
                     None => self.load_face(axis, side, &[V::ZERO; 512][..64 * planes::<D>()]),
                 }
             }

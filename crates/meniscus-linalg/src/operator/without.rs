@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::extras::{Coupling, Edge, Extras};
 use super::low_rank::{Factor, LowRank};
 use super::stencil::{Patch, Stencil};
-use super::{Affine, Contact, Level, Operator, set_bits};
+use super::{Affine, Contact, Level, Operator, Sheets, set_bits};
 
 impl<const D: usize> Operator<D> {
     /// The same operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
@@ -37,8 +37,17 @@ impl<const D: usize> Level<f64, D> {
         let (stencils, anchors) = blocks.map_init(Patch::new, of_block).unzip();
         let affine = self.affine.without(known);
         let blocks = self.blocks.clone();
-        let mut level =
-            Self { blocks, stencils, anchors, couplings, extras, low_rank, affine, dofs: self.dofs };
+        let mut level = Self {
+            blocks,
+            stencils,
+            anchors,
+            couplings,
+            extras,
+            low_rank,
+            affine,
+            dofs: self.dofs,
+            sheets: Sheets::default(),
+        };
         level.mark_plain();
         level
     }
