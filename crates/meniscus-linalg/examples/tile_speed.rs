@@ -1,5 +1,5 @@
 //! How much faster a system is whose deep interior is cut into tiles, each one term, than the same system with an unknown in
-//! every cell. `cargo run --release -p meniscus-linalg --example tile_speed [cells along x] [multigrid|diagonal|both]`
+//! every cell. `cargo run --release -p meniscus-linalg --example tile_speed [cells along x] [multigrid|diagonal|both] [part of a name]`
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
 use std::sync::Arc;
@@ -322,12 +322,17 @@ fn main() {
         24..56 => 32,
         _ => 64,
     };
-    let cases = [
-        Case::new("uniform", Tank::new(cells, level, 1, |_| 1)),
-        Case::new("tiles 16", Tank::new(cells, level, 16, |_| 16)),
-        Case::new("tiles 32", Tank::new(cells, level, 32, |_| 32)),
-        Case::new("graded", Tank::new(cells, level, 64, graded)),
+    let only = argument(3).unwrap_or_default();
+    let systems: [(&'static str, i64, &dyn Fn(i64) -> i64); 4] = [
+        ("uniform", 1, &|_| 1),
+        ("tiles 16", 16, &|_| 16),
+        ("tiles 32", 32, &|_| 32),
+        ("graded", 64, &graded),
     ];
+    let systems = systems.into_iter().filter(|system| system.0.contains(&only));
+    let cases: Vec<Case> = systems
+        .map(|(name, largest, edge)| Case::new(name, Tank::new(cells, level, largest, edge)))
+        .collect();
     for round in 0..2 {
         println!("round {round}");
         let mut workspace = Workspace::default();

@@ -345,8 +345,10 @@ fn add_contacts<const D: usize>(run: &[Contact<D>], edge: f64, octant: usize, co
         let place = [k & 3, k >> 2 & 3, k >> 4];
         let inner: [usize; D] = std::array::from_fn(|a| place[a] + 4 * (octant >> a & 1));
         let at = std::array::from_fn(|a| sum[a + 1] / sum[0] - 2.0 * edge * inner[a] as f64);
+        // The bound of one face is that of all faces of a term.
+        let bound = run[0].bound / run[0].weight * sum[0] as f32;
         let local = meniscus_core::grid::local_index::<D>(inner);
-        let mut contact = Contact { weight: sum[0] as f32, at, cells: [0; 8], ..run[0] };
+        let mut contact = Contact { weight: sum[0] as f32, bound, at, cells: [0; 8], ..run[0] };
         let same = |c: &&mut Contact<D>| c.key() == contact.key() && (c.weight, c.at) == (contact.weight, at);
         match coarse.iter_mut().rev().find(same) {
             Some(found) => found.cells[local / 64] |= 1 << (local % 64),

@@ -303,16 +303,21 @@ fn load_coefficients<T: Real, const D: usize, const E: usize>(
         return coefficients.load_inverse(stencil);
     }
     coefficients.load(stencil);
-    affine.for_each_force(block, pull, |first, force, bound| {
-        let (plane, at) = (first >> 6, lane(first));
-        let (x, diagonal) =
-            (&tile.plane(plane)[at..at + 8], &mut coefficients.diagonal_mut(plane)[at..at + 8]);
-        let rhs = &mut rhs[plane][at..at + 8];
-        for i in 0..8 {
-            rhs[i] += bound[i] * x[i] - force[i];
-            diagonal[i] += bound[i];
-        }
-    });
+    affine.for_each_force(
+        block,
+        pull,
+        #[inline(always)]
+        |first, force, bound| {
+            let (plane, at) = (first >> 6, lane(first));
+            let (x, diagonal) =
+                (&tile.plane(plane)[at..at + 8], &mut coefficients.diagonal_mut(plane)[at..at + 8]);
+            let rhs = &mut rhs[plane][at..at + 8];
+            for i in 0..8 {
+                rhs[i] += bound[i] * x[i] - force[i];
+                diagonal[i] += bound[i];
+            }
+        },
+    );
     coefficients.invert();
 }
 

@@ -37,12 +37,9 @@ pub(crate) type Moments<V> = [V; 4];
 
 /// A term on all levels.
 #[derive(Clone, Debug)]
-struct Body<const D: usize> {
-    centre: [f64; D],
+struct Body {
     /// From moments, D + 1 of each axis, to the state.
     state: Vec<f64>,
-    /// The term is at most twice this times the number of faces of a cell.
-    bound: f64,
 }
 
 /// The cells of a block that touch one term along one axis, all in the same way.
@@ -52,7 +49,9 @@ pub(crate) struct Contact<const D: usize> {
     pub(crate) axis: u8,
     /// Faces by cell, negative if they lie below it.
     pub(crate) weight: f32,
-    /// Where the block's first cell is touched (or would be), in cells of the finest level.
+    /// Half of what the term is at most, as a mass of a cell.
+    pub(crate) bound: f32,
+    /// Where the block's first cell is touched (or would be), from the centre of the term, in cells of the finest level.
     pub(crate) at: [f64; D],
     /// The axes along rows, columns and layers of the cells.
     pub(crate) order: [u8; 3],
@@ -83,16 +82,20 @@ impl<const D: usize> Contact<D> {
     #[inline(always)]
     fn sums<V: Real>(&self, x: &[V]) -> Moments<V> {
         let (mut all, mut by_y, mut by_z) = ([V::ZERO; 8], [V::ZERO; 8], [V::ZERO; 8]);
-        for_each_row(&self.cells, |y, z, bits| {
-            let x = row_of(x, 64 * z + 8 * y);
-            let (y, z) = (V::from_byte(y as u8), V::from_byte(z as u8));
-            for i in 0..8 {
-                let value = if bits[i] { x[i] } else { V::ZERO };
-                all[i] += value;
-                by_y[i] += y * value;
-                by_z[i] += z * value;
-            }
-        });
+        for_each_row(
+            &self.cells,
+            #[inline(always)]
+            |y, z, bits| {
+                let x = row_of(x, 64 * z + 8 * y);
+                let (y, z) = (V::from_byte(y as u8), V::from_byte(z as u8));
+                for i in 0..8 {
+                    let value = if bits & 1 << i != 0 { x[i] } else { V::ZERO };
+                    all[i] += value;
+                    by_y[i] += y * value;
+                    by_z[i] += z * value;
+                }
+            },
+        );
         let sum = |lanes: &Row<V>| {
             ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
         };
@@ -106,12 +109,12 @@ impl<const D: usize> Contact<D> {
 
 /// Calls `row(y, z, members)` for the rows that have any.
 #[inline(always)]
-fn for_each_row(cells: &[u64; 8], mut row: impl FnMut(usize, usize, Row<bool>)) {
+fn for_each_row(cells: &[u64; 8], mut row: impl FnMut(usize, usize, u8)) {
     for (z, &layer) in cells.iter().enumerate().filter(|(_, layer)| **layer != 0) {
         for y in 0..8 {
             let bits = (layer >> (8 * y)) as u8;
             if bits != 0 {
-                row(y, z, crate::real::row_from(|i| bits >> i & 1 == 1));
+                row(y, z, bits);
             }
         }
     }
@@ -120,7 +123,7 @@ fn for_each_row(cells: &[u64; 8], mut row: impl FnMut(usize, usize, Row<bool>)) 
 /// All affine terms of a level. Their states follow those of the other low-rank terms.
 #[derive(Clone, Debug)]
 pub(crate) struct Affine<const D: usize> {
-    bodies: Arc<Vec<Body<D>>>,
+    bodies: Arc<Vec<Body>>,
     /// Where their states begin.
     first_dof: usize,
     /// The edge of a cell, in cells of the finest level.
@@ -129,20 +132,20 @@ pub(crate) struct Affine<const D: usize> {
     contacts: Vec<Vec<Contact<D>>>,
     /// The number of blocks that come before sheets.
     whole: usize,
-    /// By term: (block, contact in it).
+    /// By term: its contacts and their blocks, once more, since states are found term by term.
     starts: Vec<u32>,
-    of_terms: Vec<(u32, u32)>,
+    of_terms: Vec<(u32, Contact<D>)>,
 }
 
 impl<const D: usize> Default for Affine<D> {
     fn default() -> Self {
-        Self::with_bodies(Arc::default(), 0, 0, 1.0, Vec::new())
+        Self::with_bodies(Arc::default(), 0, 1.0, Vec::new())
     }
 }
 
-/// The number of degrees of freedom, and of moments.
+/// The number of degrees of freedom, with a few that are always zero so that loops over them fill registers, and of moments.
 const fn sizes<const D: usize>() -> (usize, usize) {
-    (D + D * D - 1, D * (D + 1))
+    ((D + D * D - 1).next_multiple_of(4), D * (D + 1))
 }
 
 impl<const D: usize> Affine<D> {
@@ -150,54 +153,53 @@ impl<const D: usize> Affine<D> {
     pub(crate) fn new(
         terms: &[AffineTerm<D>],
         first_dof: usize,
-        contacts: Vec<Vec<Contact<D>>>,
+        mut contacts: Vec<Vec<Contact<D>>>,
     ) -> Result<Self, usize> {
-        let (k, _) = sizes::<D>();
+        let k = D + D * D - 1;
         let body = |(index, term): (usize, &AffineTerm<D>)| {
             let finite = term.inverse_mass.iter().chain(&term.centre).all(|m| m.is_finite());
-            let factor = (term.inverse_mass.len() == k * k && finite)
-                .then(|| cholesky(&term.inverse_mass, k))
-                .flatten();
-            Ok(Body { centre: term.centre, state: state_matrix::<D>(&factor.ok_or(index)?), bound: 0.0 })
+            let square = term.inverse_mass.len() == k * k && finite;
+            let factor = square.then(|| cholesky(&term.inverse_mass, k)).flatten();
+            Ok(Body { state: state_matrix::<D>(&factor.ok_or(index)?) })
         };
-        let mut bodies = terms.par_iter().enumerate().map(body).collect::<Result<Vec<_>, usize>>()?;
-        let mut this = Self::with_bodies(Arc::default(), terms.len(), first_dof, 1.0, contacts);
+        let bodies = terms.par_iter().enumerate().map(body).collect::<Result<Vec<_>, usize>>()?;
+        for contact in contacts.iter_mut().flatten() {
+            let centre = &terms[contact.term as usize].centre;
+            contact.at.iter_mut().zip(centre).for_each(|(at, centre)| *at -= centre);
+        }
+        let mut this = Self::with_bodies(Arc::new(bodies), first_dof, 1.0, contacts);
         let bounds: Vec<f64> =
-            (0..bodies.len()).into_par_iter().map(|t| 0.5 * this.largest(t, &bodies[t])).collect();
-        bodies.iter_mut().zip(bounds).for_each(|(body, bound)| body.bound = bound);
-        this.bodies = Arc::new(bodies);
+            (0..terms.len()).into_par_iter().map(|t| 0.5 * this.largest(t, &this.bodies[t])).collect();
+        let of_terms = this.of_terms.iter_mut().map(|(_, contact)| contact);
+        for contact in this.contacts.iter_mut().flatten().chain(of_terms) {
+            contact.bound = bounds[contact.term as usize] as f32;
+        }
         Ok(this)
     }
 
     fn with_bodies(
-        bodies: Arc<Vec<Body<D>>>,
-        count: usize,
+        bodies: Arc<Vec<Body>>,
         first_dof: usize,
         edge: f64,
         contacts: Vec<Vec<Contact<D>>>,
     ) -> Self {
+        let count = bodies.len();
         let contacts = if count == 0 { Vec::new() } else { contacts };
         let mut starts = vec![0; count + 1];
-        let all = || {
-            contacts
-                .iter()
-                .enumerate()
-                .flat_map(|(b, list)| list.iter().enumerate().map(move |(k, c)| (b, k, c.term as usize)))
+        let of_block = |(block, list)| -> Vec<(u32, Contact<D>)> {
+            let list: &Vec<Contact<D>> = list;
+            list.iter().map(|contact| (block as u32, *contact)).collect()
         };
-        all().for_each(|(_, _, term)| starts[term + 1] += 1);
+        let mut of_terms: Vec<_> = contacts.par_iter().enumerate().flat_map_iter(of_block).collect();
+        of_terms.par_sort_by_key(|(_, contact)| contact.term);
+        of_terms.iter().for_each(|(_, contact)| starts[contact.term as usize + 1] += 1);
         (0..count).for_each(|t| starts[t + 1] += starts[t]);
-        let mut next = starts.clone();
-        let mut of_terms = vec![(0, 0); starts[count] as usize];
-        for (block, k, term) in all() {
-            of_terms[next[term] as usize] = (block as u32, k as u32);
-            next[term] += 1;
-        }
         Self { bodies, first_dof, edge, whole: contacts.len(), contacts, starts, of_terms }
     }
 
     /// The same terms with other contacts: of the next coarser level if `edge` is twice as long.
     pub(crate) fn with_contacts(&self, edge: f64, contacts: Vec<Vec<Contact<D>>>) -> Self {
-        Self::with_bodies(self.bodies.clone(), self.bodies.len(), self.first_dof, edge, contacts)
+        Self::with_bodies(self.bodies.clone(), self.first_dof, edge, contacts)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -243,7 +245,7 @@ impl<const D: usize> Affine<D> {
     /// The same without the contacts that are not to be kept.
     pub(crate) fn retain(mut self, keep: impl Fn(&Contact<D>) -> bool) -> Self {
         self.contacts.iter_mut().for_each(|contacts| contacts.retain(&keep));
-        Self::with_bodies(self.bodies.clone(), self.bodies.len(), self.first_dof, self.edge, self.contacts)
+        Self::with_bodies(self.bodies.clone(), self.first_dof, self.edge, self.contacts)
     }
 
     /// The places of the terms in the state.
@@ -277,13 +279,11 @@ impl<const D: usize> Affine<D> {
 
     fn of_term(&self, term: usize) -> impl Iterator<Item = (usize, &Contact<D>)> {
         let range = self.starts[term] as usize..self.starts[term + 1] as usize;
-        self.of_terms[range]
-            .iter()
-            .map(|&(block, k)| (block as usize, &self.contacts[block as usize][k as usize]))
+        self.of_terms[range].iter().map(|(block, contact)| (*block as usize, contact))
     }
 
     /// An upper bound, close to it, of the largest eigenvalue of a term where the number of faces by cell is the identity.
-    fn largest(&self, term: usize, body: &Body<D>) -> f64 {
+    fn largest(&self, term: usize, body: &Body) -> f64 {
         let (k, m) = sizes::<D>();
         let mut faces = vec![0.0; m * (D + 1)];
         for (_, contact) in self.of_term(term) {
@@ -292,7 +292,7 @@ impl<const D: usize> Affine<D> {
                 let place = contact.place(self.edge, local);
                 let column: [f64; 4] = std::array::from_fn(|i| match i {
                     0 => 1.0,
-                    _ if i <= D => place[i - 1] - body.centre[i - 1],
+                    _ if i <= D => place[i - 1],
                     _ => 0.0,
                 });
                 for i in 0..=D {
@@ -338,7 +338,7 @@ impl<const D: usize> Affine<D> {
                         let moments = &mut moments[contact.axis as usize * (D + 1)..][..D + 1];
                         moments[0] += weight * sums[0];
                         for a in 0..D {
-                            let at = V::of(contact.at[a] - body.centre[a]);
+                            let at = V::of(contact.at[a]);
                             moments[a + 1] += weight * at * sums[0];
                             moments[contact.order[a] as usize + 1] += weight * edge * sums[a + 1];
                         }
@@ -358,20 +358,19 @@ impl<const D: usize> Affine<D> {
     pub(crate) fn pull<V: Real>(&self, v: &[V]) -> Vec<Moments<V>> {
         let (k, m) = sizes::<D>();
         let mut pull = vec![[V::ZERO; 4]; D * self.bodies.len()];
-        for ((body, v), pull) in
-            self.bodies.iter().zip(v[self.dofs()].chunks_exact(k)).zip(pull.chunks_exact_mut(D))
-        {
+        let of_terms = self.bodies.par_iter().zip(v[self.dofs()].par_chunks_exact(k));
+        of_terms.zip(pull.par_chunks_exact_mut(D)).with_min_len(64).for_each(|((body, v), pull)| {
             for (row, &v) in body.state.chunks_exact(m).zip(v) {
                 for (axis, pull) in pull.iter_mut().enumerate() {
                     (0..=D).for_each(|i| pull[i] += V::of(row[axis * (D + 1) + i]) * v);
                 }
             }
-        }
+        });
         pull
     }
 
     /// Calls `add(first local index of a row, force by cell, bound)` for rows of a block that terms touch, forces being 0 at the cells that they do not;
-    /// and the same of [`Body::bound`].
+    /// and the same of [`Contact::bound`].
     #[inline(always)]
     pub(crate) fn for_each_force<V: Real>(
         &self,
@@ -380,31 +379,38 @@ impl<const D: usize> Affine<D> {
         mut add: impl FnMut(usize, Row<V>, Row<V>),
     ) {
         for contact in self.contacts(block) {
-            let body = &self.bodies[contact.term as usize];
             let weight = V::of(f64::from(contact.weight));
-            let bound = V::of(f64::from(contact.weight.abs()) * body.bound);
+            let bound = V::of(f64::from(contact.bound));
             let pull = pull[contact.term as usize * D + contact.axis as usize];
             let mut local = [weight * pull[0], V::ZERO, V::ZERO, V::ZERO];
             for a in 0..D {
-                local[0] += weight * pull[a + 1] * V::of(contact.at[a] - body.centre[a]);
+                local[0] += weight * pull[a + 1] * V::of(contact.at[a]);
                 local[a + 1] = weight * pull[contact.order[a] as usize + 1] * V::of(self.edge);
             }
-            for_each_row(&contact.cells, |y, z, bits| {
-                let first = local[0] + local[2] * V::from_byte(y as u8) + local[3] * V::from_byte(z as u8);
-                let (mut force, mut bounds) = ([V::ZERO; 8], [V::ZERO; 8]);
-                for i in 0..8 {
-                    force[i] = if bits[i] { first + local[1] * V::from_byte(i as u8) } else { V::ZERO };
-                    bounds[i] = if bits[i] { bound } else { V::ZERO };
-                }
-                add(64 * z + 8 * y, force, bounds);
-            });
+            for_each_row(
+                &contact.cells,
+                #[inline(always)]
+                |y, z, bits| {
+                    let first =
+                        local[0] + local[2] * V::from_byte(y as u8) + local[3] * V::from_byte(z as u8);
+                    let (mut force, mut bounds) = ([V::ZERO; 8], [V::ZERO; 8]);
+                    for i in 0..8 {
+                        force[i] = if bits & 1 << i != 0 {
+                            first + local[1] * V::from_byte(i as u8)
+                        } else {
+                            V::ZERO
+                        };
+                        bounds[i] = if bits & 1 << i != 0 { bound } else { V::ZERO };
+                    }
+                    add(64 * z + 8 * y, force, bounds);
+                },
+            );
         }
     }
 
     /// The bound of one cell.
     pub(crate) fn bound(&self, block: usize, local: usize) -> f64 {
-        let touching = self.contacts(block).iter().filter(|c| c.has(local));
-        touching.map(|c| f64::from(c.weight.abs()) * self.bodies[c.term as usize].bound).sum()
+        self.contacts(block).iter().filter(|c| c.has(local)).map(|c| f64::from(c.bound)).sum()
     }
 
     /// Whether a term touches a cell.
@@ -431,7 +437,7 @@ impl<const D: usize> Affine<D> {
         let place = contact.place(self.edge, local);
         let value = |row: &[f64]| {
             let row = &row[contact.axis as usize * (D + 1)..];
-            row[0] + (0..D).map(|a| row[a + 1] * (place[a] - body.centre[a])).sum::<f64>()
+            row[0] + (0..D).map(|a| row[a + 1] * place[a]).sum::<f64>()
         };
         body.state.chunks_exact(m).map(|row| f64::from(contact.weight) * value(row)).collect()
     }
@@ -461,8 +467,8 @@ impl<const D: usize> Affine<D> {
 
 /// R: with M^-1 = L L^T, v = L^T J x, and J x are moments but for the last, whose sign the trace gives.
 fn state_matrix<const D: usize>(l: &[f64]) -> Vec<f64> {
-    let (k, m) = sizes::<D>();
-    let mut matrix = vec![0.0; k * m];
+    let ((padded, m), k) = (sizes::<D>(), D + D * D - 1);
+    let mut matrix = vec![0.0; padded * m];
     for r in 0..k {
         for c in r..k {
             let (axis, moment) = if c < D { (c, 0) } else { ((c - D) / D, 1 + (c - D) % D) };

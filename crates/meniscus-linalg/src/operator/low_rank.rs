@@ -172,7 +172,16 @@ impl<T: Real> LowRank<T> {
         let mut sum = V::ZERO;
         for &(term, entry) in self.row_range(row) {
             let state = &v[self.dofs_of(term as usize)];
-            for (f, &v) in self.column(term, entry).iter().zip(state) {
+            // Four sums at a time fit a vector register.
+            let (column, mut lanes) = (self.column(term, entry), [V::ZERO; 4]);
+            for (f, v) in column.chunks_exact(4).zip(state.chunks_exact(4)) {
+                for i in 0..4 {
+                    lanes[i] += V::of(f[i].f64()) * v[i];
+                }
+            }
+            sum += (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+            let rest = column.len() / 4 * 4;
+            for (f, &v) in column[rest..].iter().zip(&state[rest..]) {
                 sum += V::of(f.f64()) * v;
             }
         }

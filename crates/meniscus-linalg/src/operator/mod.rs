@@ -533,11 +533,16 @@ impl<T: Real, const D: usize> Level<T, D> {
             let y = &mut y[c.local as usize];
             *y = *y - V::of(c.weight.f64()) * x[c.extra as usize];
         }
-        self.affine.for_each_force(self.blocks.len() + sheet, pull, |first, force, _| {
-            for (y, force) in y[first..first + 8].iter_mut().zip(force) {
-                *y += force;
-            }
-        });
+        self.affine.for_each_force(
+            self.blocks.len() + sheet,
+            pull,
+            #[inline(always)]
+            |first, force, _| {
+                for (y, force) in y[first..first + 8].iter_mut().zip(force) {
+                    *y += force;
+                }
+            },
+        );
     }
 
     /// The product A x of one block; `v` = F x, and `pull` that of the affine terms.
@@ -571,11 +576,16 @@ impl<T: Real, const D: usize> Level<T, D> {
                 y[self.low_rank.row_unknown(row) % n] += self.low_rank.force(row, v);
             }
         }
-        self.affine.for_each_force(block, pull, |first, force, _| {
-            for (y, force) in y[first..first + 8].iter_mut().zip(force) {
-                *y += force;
-            }
-        });
+        self.affine.for_each_force(
+            block,
+            pull,
+            #[inline(always)]
+            |first, force, _| {
+                for (y, force) in y[first..first + 8].iter_mut().zip(force) {
+                    *y += force;
+                }
+            },
+        );
     }
 
     /// Calls `neighbour` with (unknown, weight) for what unknown `i` is coupled to, low-rank terms left out.

@@ -103,7 +103,15 @@ impl<const D: usize> Patch<D> {
             let (axis, side) = (face / 2, face % 2);
             let along = |a: usize| if a == axis as usize { f64::from(side) } else { 0.5 };
             let at = std::array::from_fn(|a| (BLOCK_EDGE * coord[a]) as f64 + along(a));
-            Contact { term, axis, weight: 2.0 * f32::from(side) - 1.0, at, order: [0, 1, 2], cells }
+            Contact {
+                term,
+                axis,
+                weight: 2.0 * f32::from(side) - 1.0,
+                bound: 0.0,
+                at,
+                order: [0, 1, 2],
+                cells,
+            }
         };
         let mut contacts: Vec<_> = self.touches.iter().map(contact).collect();
         contacts.sort_by_key(Contact::key);
