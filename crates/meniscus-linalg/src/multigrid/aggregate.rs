@@ -302,7 +302,11 @@ fn is_whole<T: Real, const D: usize>(stencil: &Stencil<T, D>, base: usize, linke
     let (mut members, mut above) = (0u8, [0u8; D]);
     for (corner, offset) in corners::<D>().enumerate() {
         let local = base + offset;
-        members |= u8::from(linked[local] || stencil.diagonal(local) != T::ZERO) << corner;
+        let is_member = linked[local] || stencil.diagonal(local) != T::ZERO;
+        members |= u8::from(is_member) << corner;
+        if !is_member {
+            continue;
+        }
         for axis in (0..D).filter(|a| corner >> a & 1 == 0) {
             above[axis] |= u8::from(stencil.face(axis, 1, local) != T::ZERO) << corner;
         }

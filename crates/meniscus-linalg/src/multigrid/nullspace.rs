@@ -131,18 +131,18 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
     aggregation: &Aggregation<D>,
 ) -> Vec<usize> {
     let n = block_len::<D>();
-    let mut found = Vec::new();
-    for block in 0..coarse.blocks.len() {
+    let in_block = |block: usize| -> Vec<usize> {
         if matches!(coarse.stencils[block], Stencil::Uniform { .. }) {
-            continue;
+            return Vec::new();
         }
-        for local in (0..n).filter(|&local| !coarse.is_unknown(block * n + local)) {
-            let members = aggregation.members(block, local);
-            if members.into_iter().any(|(b, l)| fine.is_unknown(b * n + l) && aggregation.is_regular(b, l)) {
-                found.push(block * n + local);
-            }
-        }
-    }
+        let is_collapsed = |&local: &usize| {
+            let mut members = aggregation.members(block, local).into_iter();
+            members.any(|(b, l)| fine.is_unknown(b * n + l) && aggregation.is_regular(b, l))
+        };
+        let known = (0..n).filter(|&local| !coarse.is_unknown(block * n + local));
+        known.filter(is_collapsed).map(|local| block * n + local).collect()
+    };
+    let mut found = (0..coarse.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
     let extras = coarse.slots()..coarse.len();
     found.extend(extras.filter(|&i| !coarse.is_unknown(i)));
     // A part may have become the only member of a coarse cell.

@@ -224,17 +224,14 @@ impl<const D: usize> Affine<D> {
 
     /// One of the terms as a plain low-rank term, if it is here.
     pub(crate) fn factor(&self, term: usize) -> Option<Factor> {
-        let of_contact = |(block, contact): (usize, &Contact<D>)| -> Vec<(u32, Vec<f64>)> {
-            let first = block * block_len::<D>();
-            contact.locals().map(|local| ((first + local) as u32, self.column(contact, local))).collect()
-        };
-        let entries: Vec<_> = self.of_term(term).flat_map(of_contact).collect();
-        let (unknowns, columns): (Vec<u32>, Vec<Vec<f64>>) = entries.into_iter().unzip();
-        (!unknowns.is_empty()).then(|| Factor {
-            dofs: self.dofs_of(term),
-            unknowns,
-            columns: columns.concat(),
-        })
+        let mut factor = Factor { dofs: self.dofs_of(term), unknowns: Vec::new(), columns: Vec::new() };
+        for (block, contact) in self.of_term(term) {
+            for local in contact.locals() {
+                factor.unknowns.push((block * block_len::<D>() + local) as u32);
+                self.extend_column(contact, local, &mut factor.columns);
+            }
+        }
+        (!factor.unknowns.is_empty()).then_some(factor)
     }
 
     fn dofs_of(&self, term: usize) -> Range<usize> {
@@ -432,14 +429,19 @@ impl<const D: usize> Affine<D> {
     }
 
     fn column(&self, contact: &Contact<D>, local: usize) -> Vec<f64> {
-        let (_, m) = sizes::<D>();
-        let body = &self.bodies[contact.term as usize];
-        let place = contact.place(self.edge, local);
+        let mut column = Vec::new();
+        self.extend_column(contact, local, &mut column);
+        column
+    }
+
+    fn extend_column(&self, contact: &Contact<D>, local: usize, columns: &mut Vec<f64>) {
+        let (place, weight) = (contact.place(self.edge, local), f64::from(contact.weight));
         let value = |row: &[f64]| {
             let row = &row[contact.axis as usize * (D + 1)..];
             row[0] + (0..D).map(|a| row[a + 1] * place[a]).sum::<f64>()
         };
-        body.state.chunks_exact(m).map(|row| f64::from(contact.weight) * value(row)).collect()
+        let state = &self.bodies[contact.term as usize].state;
+        columns.extend(state.chunks_exact(sizes::<D>().1).map(|row| weight * value(row)));
     }
 
     /// The diagonal of a cell.

@@ -343,9 +343,12 @@ impl<T: Real, const D: usize> Level<T, D> {
 
     /// Whether the diagonal of an unknown, low-rank terms included, is above 0.
     pub(crate) fn is_unknown(&self, i: usize) -> bool {
-        let of_cell =
-            i < self.slots() && self.stencils[i / block_len::<D>()].diagonal(i % block_len::<D>()) > T::ZERO;
-        of_cell || self.affine.touches(i / block_len::<D>(), i % block_len::<D>()) || self.diagonal(i) > 0.0
+        let (block, local) = (i / block_len::<D>(), i % block_len::<D>());
+        let own = match i.checked_sub(self.slots()) {
+            None => self.stencils[block].diagonal(local) > T::ZERO || self.affine.touches(block, local),
+            Some(extra) => self.extras.diagonal[extra] > T::ZERO,
+        };
+        own || self.low_rank.find_row(i).is_some_and(|row| self.low_rank.row_diagonal(row) > T::ZERO)
     }
 
     /// The cells of a block that only low-rank terms hold.

@@ -345,6 +345,9 @@ impl<T: Real, const D: usize> Level<T, D> {
             let local = cut.local(place);
             for (a, side) in (0..6).map(|k| (k / 2, k % 2)) {
                 let weight = self.stencils[block].face(axes[a], side, local);
+                if a == 2 && weight == T::ZERO {
+                    continue;
+                }
                 let Some(other) = self.across(block, local, axes[a], side) else { continue };
                 let in_plane = a < 2 && {
                     let beside = if other / n == block { Some(cut) } else { neighbour(a, side) };
