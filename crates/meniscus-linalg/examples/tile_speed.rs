@@ -21,6 +21,9 @@ const BANDS: (i64, i64) = (9, 2);
 
 type Cell = [i64; 3];
 
+/// The edge of tiles by how deep they lie.
+type Edge<'a> = &'a dyn Fn(i64) -> i64;
+
 /// A tank filled to `level`; a cell's label is one of the constants above or its term.
 struct Tank {
     cells: [usize; 3],
@@ -323,7 +326,7 @@ fn main() {
         _ => 64,
     };
     let only = argument(3).unwrap_or_default();
-    let systems: [(&'static str, i64, &dyn Fn(i64) -> i64); 4] = [
+    let systems: [(&'static str, i64, Edge); 4] = [
         ("uniform", 1, &|_| 1),
         ("tiles 16", 16, &|_| 16),
         ("tiles 32", 32, &|_| 32),
