@@ -55,6 +55,8 @@ pub struct Case<const D: usize> {
     pub bubbles: Option<Bubbles>,
     /// The rigid bodies: none, until set.
     pub bodies: Vec<RigidBody<D>>,
+    /// The density of a second fluid, as a part of the liquid's: there is none, until set.
+    pub second_density_ratio: Option<f64>,
     /// Whether all walls let go of the liquid: not, until set.
     pub separates: bool,
     /// The pressure of surface tension: none, until set.
@@ -86,6 +88,7 @@ impl<const D: usize> Case<D> {
             pressure: Field::new(blocks.clone(), 0.0),
             bubbles: None,
             bodies: Vec::new(),
+            second_density_ratio: None,
             separates: false,
             surface_pressure: None,
             blocks,
@@ -145,6 +148,7 @@ impl<const D: usize> Case<D> {
             solid_velocity: None,
             bubbles: self.bubbles.as_ref(),
             bodies: &self.bodies,
+            second_density_ratio: self.second_density_ratio,
             separates: self.separates.then_some(&lets_go),
             divergence: None,
             surface_pressure: self.surface_pressure.as_ref(),
@@ -170,6 +174,7 @@ impl<const D: usize> Case<D> {
             pressure,
             bubbles,
             bodies,
+            second_density_ratio,
             separates,
             surface_pressure,
             ..
@@ -181,6 +186,7 @@ impl<const D: usize> Case<D> {
             solid_velocity,
             bubbles: bubbles.as_ref(),
             bodies,
+            second_density_ratio: *second_density_ratio,
             separates: separates.then_some(&lets_go),
             divergence: None,
             surface_pressure: surface_pressure.as_ref(),

@@ -35,7 +35,7 @@ mod volume;
 
 pub use bodies::{Contact, RigidState};
 pub use collide::CollideInfo;
-pub use params::{AirModel, Params, Rigid, Slip, Smoke, Solid, Source, Surroundings, Transfer};
+pub use params::{AirModel, Params, Rigid, SecondFluid, Slip, Smoke, Solid, Source, Surroundings, Transfer};
 pub use reseed::ReseedInfo;
 pub use rigid::{Twist, twist};
 pub use smoke::Markers;

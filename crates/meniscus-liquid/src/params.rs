@@ -96,6 +96,24 @@ impl<const D: usize> Params<D> {
         self.open_sides.map(|sides| sides.map(|is_open| self.sides_separate && !is_open))
     }
 
+    /// The fluid that fills what the liquid leaves, if there is one.
+    pub(crate) fn second(&self) -> Option<SecondFluid> {
+        match self.air {
+            AirModel::TwoPhase(second) => Some(second),
+            _ => None,
+        }
+    }
+
+    /// The density of that fluid as a part of the liquid's.
+    pub(crate) fn second_density_ratio(&self) -> Option<f64> {
+        self.second().map(|second| second.density / self.density)
+    }
+
+    /// The density where the level set has a value, in kg/m³ (2D: kg/m²); air that is not solved for has none.
+    pub(crate) fn density_at(&self, level: f32) -> f64 {
+        if level < 0.0 { self.density } else { self.second().map_or(0.0, |second| second.density) }
+    }
+
     /// A position in cells, in metres.
     pub(crate) fn to_metres(&self, x: [f32; D]) -> [f64; D] {
         self.grid.point(x.map(f64::from))
@@ -103,7 +121,7 @@ impl<const D: usize> Params<D> {
 }
 
 /// What the air does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AirModel {
     /// Nothing: its pressure is 0 everywhere.
     Void,
@@ -111,6 +129,29 @@ pub enum AirModel {
     Bubbles,
     /// There is none: the fluid fills the domain, whatever the shapes that it begins with, and has no surface.
     None,
+    /// It is a fluid like the liquid, solved for and carried by particles of its own; or another liquid is what is there in its place.
+    TwoPhase(SecondFluid),
+}
+
+impl AirModel {
+    /// Whether everything that is not solid is solved for.
+    pub(crate) fn fills_domain(self) -> bool {
+        matches!(self, Self::None | Self::TwoPhase(_))
+    }
+
+    /// Whether bodies of liquid and regions of what is not are followed, and each keeps its volume.
+    pub(crate) fn keeps_volumes(self) -> bool {
+        matches!(self, Self::Bubbles | Self::TwoPhase(_))
+    }
+}
+
+/// The fluid that fills what the liquid leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SecondFluid {
+    /// Its density, in kg/m³ (2D: kg/m²).
+    pub density: f64,
+    /// Its dynamic viscosity, in Pa s (2D: kg/(m s) over unit depth, the same number); 0: none.
+    pub viscosity: f64,
 }
 
 /// Whether viscous liquid slips along walls.

@@ -17,6 +17,7 @@ mod sloshing;
 mod smoke;
 mod surface_tension;
 mod tracking;
+mod two_phase;
 mod viscosity;
 mod viscous_waves;
 mod volume;

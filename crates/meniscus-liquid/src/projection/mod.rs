@@ -26,6 +26,12 @@
 //! `w/theta (q_b - q_c)` over the faces that it shares with liquid cells (eq. 9). No velocity inside it is
 //! known or needed.
 //!
+//! # A second fluid
+//! Where another fluid, of density `r rho`, fills what the liquid leaves, its cells are pressure nodes too, and its faces carriers. The mass of
+//! a face is `rho w m dx^D`, with `m` = 1 in the liquid, `r` in the second fluid, and where the surface lies between the two cells what each fluid has of
+//! the way between their centres, `m = theta + (1 - theta) r`: the ghost-fluid method of Kang et al. 2000, in which `1/m` takes the place of `1/theta`
+//! in the equations above. No fraction is clamped, since no mass is small.
+//!
 //! # Rigid bodies
 //! A body is a velocity carrier with the mass matrix `M` and the velocity `V`, a translation and a rotation (Batty 2007, section
 //! 3). It closes a part `a` of a face, which then moves with its velocity there, `phi · V`. The flux out of a node that its motions
@@ -149,6 +155,8 @@ pub struct Liquid<'a, T, const D: usize> {
     pub bubbles: Option<&'a Bubbles>,
     /// The rigid bodies that pressure moves.
     pub bodies: &'a [RigidBody<D>],
+    /// The density of a second fluid that fills what the liquid leaves, as a part of that of the liquid; `None` if air is what is there.
+    pub second_density_ratio: Option<f64>,
     /// Which walls and bodies let go of the liquid; `None` if none does.
     pub separates: Option<SeparatingFace<'a, D>>,
     /// The rate at which each liquid cell is to grow, in 1/s; `None` unless volume is to be corrected.
@@ -201,8 +209,10 @@ impl ProjectionParams {
 /// How a projection went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProjectionInfo<const D: usize> {
-    /// Liquid cells with an open face, and bubbles.
+    /// Cells with an open face that hold liquid, or the second fluid, and bubbles.
     pub unknowns: usize,
+    /// Those that hold liquid.
+    pub liquid_cells: usize,
     /// The energies.
     pub kinetic_energy: KineticEnergy,
     /// The largest error of a cell's divergence that is left, in 1/s. Cells that leave a wall have none.
@@ -270,6 +280,7 @@ pub struct Workspace {
 ///     solid_velocity: None,
 ///     bubbles: None,
 ///     bodies: &[],
+///     second_density_ratio: None,
 ///     separates: None,
 ///     divergence: None,
 ///     surface_pressure: None,
@@ -335,6 +346,7 @@ pub fn project<T: Stored, const D: usize>(
     let valid = faces.valid();
     Ok(ProjectionInfo {
         unknowns,
+        liquid_cells: faces.liquid_cells(),
         kinetic_energy,
         max_divergence,
         separation,
@@ -410,8 +422,8 @@ fn assemble<T: Stored, const D: usize>(
     let fill = |block: usize, patch: &mut meniscus_linalg::Patch<D>| {
         for local in 0..block_len::<D>() {
             faces.for_each_of_cell(block, local, |axis, side, face| match face.between {
-                Between::Liquid => patch.set_face(axis, side, local, face.open),
-                Between::OpenAir => patch.anchors[local] += face.open / face.theta,
+                Between::Cells => patch.set_face(axis, side, local, face.open * face.mobility),
+                Between::OpenAir => patch.anchors[local] += face.open * face.mobility,
                 Between::Bubble(_) => {}
             });
         }
