@@ -31,6 +31,8 @@ pub struct Params<const D: usize> {
     pub viscosity: f64,
     /// Whether viscous liquid slips along walls.
     pub walls: Slip,
+    /// Which sides of the domain, lower and upper along each axis, it slips along in any case.
+    pub slip_sides: [[bool; 2]; D],
     /// What the air does.
     pub air: AirModel,
     /// How velocities pass between the particles and the grid.
@@ -62,6 +64,7 @@ impl<const D: usize> Params<D> {
             surface_tension: 0.0,
             viscosity: 0.0,
             walls: Slip::Free,
+            slip_sides: [[false; 2]; D],
             air: AirModel::Void,
             transfer: Transfer::Apic,
             particles_per_cell: [per_cell / 2, 2 * per_cell],

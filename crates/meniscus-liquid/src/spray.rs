@@ -8,7 +8,7 @@ use crate::params::Params;
 use crate::state::State;
 
 /// Drops fly on their own in a fluid that is lighter by this factor; others are carried along.
-const LIGHTER: f64 = 10.0;
+const LIGHTER: f64 = 100.0;
 
 impl<const D: usize> Params<D> {
     /// Whether liquid that the grid does not resolve flies on its own.

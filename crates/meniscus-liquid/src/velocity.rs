@@ -248,6 +248,7 @@ fn viscosity_params<const D: usize>(params: &Params<D>, dt: f64) -> Option<Visco
             None => Viscosity::Uniform(params.viscosity),
         },
         walls: params.walls,
+        slip_sides: params.slip_sides,
         solve: params.solve,
     })
 }

@@ -44,6 +44,6 @@ pub use scene::Scene;
 pub use schema::schema;
 pub use setup::{
     BodySetup, CameraSetup, FluidSetup, LiquidSetup, OutputSettings, ParticleSettings, ProbeKind, ProbeSetup,
-    RenderSettings, Setup, SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup, TimeSettings,
-    Transfer,
+    RenderSettings, SecondSetup, Setup, SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup,
+    TimeSettings, Transfer,
 };

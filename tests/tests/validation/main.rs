@@ -10,6 +10,7 @@ mod floating;
 mod hydrostatic;
 mod projection;
 mod rest;
+mod rising_bubble;
 mod rotated_box;
 mod scenes;
 mod separation;

@@ -1,6 +1,7 @@
 //! One multigrid over cells, extra unknowns and low-rank terms: a symmetric V-cycle in f32.
 
 mod aggregate;
+mod clusters;
 mod coarsen;
 mod coarsest;
 mod nullspace;

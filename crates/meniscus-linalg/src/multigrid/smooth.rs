@@ -2,7 +2,7 @@
 //! that can be reversed.
 //!
 //! A forward sweep visits the red blocks, the black blocks, the blocks that low-rank terms touch, and
-//! last the extra unknowns; a backward sweep does the same in reverse, step by step, so that one is
+//! last the extra unknowns and the means of [clusters](super::clusters); a backward sweep does the same in reverse, step by step, so that one is
 //! the adjoint of the other and a V-cycle is symmetric. A visit to a block relaxes its red cells and its
 //! black cells, and then one by one the cells that low-rank terms touch, keeping the states v = F x up
 //! to date. A visit repeats this while the block is in the nearest cache.
@@ -11,6 +11,7 @@ use meniscus_core::grid::block_len;
 use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
+use super::clusters::{Cluster, find_clusters};
 use crate::operator::{Expanded, LANES, Level, Planes, Scratch, TASK_BLOCKS, Tile, lane, planes, spread};
 use crate::real::Real;
 
@@ -63,13 +64,15 @@ pub(crate) struct Schedule {
     rounds: usize,
     touched: Vec<bool>,
     groups: Vec<Vec<u32>>,
+    clusters: Vec<Cluster>,
 }
 
 impl Schedule {
     pub(crate) fn new<T: Real, const D: usize>(level: &Level<T, D>, rounds: usize) -> Self {
         let (blocks, n) = (&level.blocks, block_len::<D>());
+        let clusters = find_clusters(level);
         if level.low_rank.is_empty() {
-            return Self { rounds, ..Self::default() };
+            return Self { rounds, clusters, ..Self::default() };
         }
         let mut touched = vec![false; blocks.len()];
         let mut colours: Vec<Option<usize>> = vec![None; blocks.len()];
@@ -100,7 +103,7 @@ impl Schedule {
             groups.resize(groups.len().max(colour + 1), Vec::new());
             groups[colour].push(block as u32);
         }
-        Self { rounds, touched, groups }
+        Self { rounds, touched, groups, clusters }
     }
 
     fn visit(&self, direction: Direction) -> Visit {
@@ -131,6 +134,7 @@ pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
         relax_group(level, vectors, group, schedule.visit(Direction::Forward));
     }
     (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
+    schedule.clusters.iter().for_each(|cluster| cluster.relax(vectors));
 }
 
 /// The backward sweep over all unknowns: the adjoint of the forward one.
@@ -139,6 +143,7 @@ pub(crate) fn sweep_back<T: Real, const D: usize>(
     schedule: &Schedule,
     vectors: &mut Vectors,
 ) {
+    schedule.clusters.iter().rev().for_each(|cluster| cluster.relax(vectors));
     (0..level.extras.len()).rev().for_each(|e| relax_extra(level, vectors, e));
     for group in schedule.groups.iter().rev() {
         relax_group(level, vectors, group, schedule.visit(Direction::Backward));

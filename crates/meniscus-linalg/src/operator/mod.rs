@@ -477,6 +477,25 @@ impl<T: Real, const D: usize> Level<T, D> {
         }
     }
 
+    /// The sum of the weights of all that an unknown is coupled to.
+    pub(crate) fn reach(&self, i: usize) -> f64 {
+        let mut sum = 0.0;
+        self.for_each_neighbour(i, |_, weight| sum += weight);
+        sum
+    }
+
+    /// The weight of what couples an unknown to a known value, and its mass.
+    pub(crate) fn hold(&self, i: usize) -> f64 {
+        let n = block_len::<D>();
+        let held = match i.checked_sub(self.slots()) {
+            Some(extra) => Some(self.extras.anchors[extra]),
+            None => {
+                self.anchors[i / n].iter().find(|(local, _)| *local as usize == i % n).map(|found| found.1)
+            }
+        };
+        held.map_or(0.0, |[anchor, mass]| anchor.f64() + mass.f64())
+    }
+
     /// Whether an unknown is coupled to a known value or has a mass.
     pub(crate) fn is_anchored(&self, i: usize) -> bool {
         let n = block_len::<D>();

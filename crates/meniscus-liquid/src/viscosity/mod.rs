@@ -93,6 +93,8 @@ pub struct ViscosityParams<'a, const D: usize> {
     pub viscosity: Viscosity<'a, D>,
     /// Whether liquid slips along walls.
     pub walls: Slip,
+    /// Which sides of the domain, lower and upper along each axis, it slips along in any case.
+    pub slip_sides: [[bool; 2]; D],
     /// When to stop.
     pub solve: SolveParams,
 }

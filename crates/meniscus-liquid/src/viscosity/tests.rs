@@ -74,6 +74,7 @@ impl<const D: usize> Case<D> {
             density: 10.0,
             viscosity: Viscosity::Varying(&self.viscosity),
             walls,
+            slip_sides: [[false; 2]; D],
             solve,
         }
     }

@@ -305,7 +305,11 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
             let beyond = if side == 0 { at - stride::<D>(other) } else { at + stride::<D>(other) };
             // The sides of the domain rest. A solid has the velocity that it would have at the face: liquid that moves along with a solid
             // that turns is not sheared.
-            let velocity = if self.open[axis][beyond] < 0.0 { 0.0 } else { self.solid_velocity(axis, at) };
+            let is_side = self.open[axis][beyond] < 0.0;
+            if is_side && self.source.params.slip_sides[other][side] {
+                return;
+            }
+            let velocity = if is_side { 0.0 } else { self.solid_velocity(axis, at) };
             hold(area / distance, velocity);
         }
     }
