@@ -45,6 +45,8 @@ pub struct Params<const D: usize> {
     pub cut_cells: bool,
     /// The least ghost-fluid fraction: see [`crate::projection::ProjectionParams::theta_min`].
     pub theta_min: f64,
+    /// How the deep interior of fluids moves together; `None` if each cell moves on its own.
+    pub tiling: Option<Tiling>,
     /// When the pressure solve stops.
     pub solve: SolveParams,
 }
@@ -71,6 +73,7 @@ impl<const D: usize> Params<D> {
             cfl: 2.0,
             cut_cells: true,
             theta_min: 0.01,
+            tiling: None,
             solve: SolveParams::default(),
         }
     }
@@ -155,6 +158,61 @@ pub struct SecondFluid {
     pub density: f64,
     /// Its dynamic viscosity, in Pa s (2D: kg/(m s) over unit depth, the same number); 0: none.
     pub viscosity: f64,
+}
+
+/// How the deep interior of fluids is reduced to affine regions: see [`crate::projection`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiling {
+    /// Which fluids.
+    pub fluids: Reduced,
+    /// What they are cut into.
+    pub size: TileSize,
+    /// Layers of cells along a free surface that stay cells; at least 1, as the other bands.
+    pub surface_band: usize,
+    /// The same along the surface between two fluids; 6 where both are reduced and 3 else if not given.
+    pub interface_band: Option<usize>,
+    /// The same along solids and sides of the domain.
+    pub solid_band: usize,
+}
+
+impl Default for Tiling {
+    /// As in Goldade 2020: tiles of 16 cells.
+    fn default() -> Self {
+        Self {
+            fluids: Reduced::Both,
+            size: TileSize::Uniform(16),
+            surface_band: 9,
+            interface_band: None,
+            solid_band: 2,
+        }
+    }
+}
+
+/// The fluids that are reduced to regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduced {
+    /// The liquid.
+    Liquid,
+    /// The second fluid.
+    Second,
+    /// All that there are.
+    Both,
+}
+
+/// What the interior of a fluid is cut into. Edges are in cells, and multiples of 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TileSize {
+    /// Nothing: what is connected is one region.
+    One,
+    /// Tiles of one size.
+    Uniform(usize),
+    /// Tiles that are larger where they are farther from surfaces and solids: powers of two times the least.
+    Graded {
+        /// The edge of the smallest.
+        least: usize,
+        /// The edge of the largest.
+        largest: usize,
+    },
 }
 
 /// Whether viscous liquid slips along walls.

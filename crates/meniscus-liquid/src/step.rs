@@ -93,6 +93,8 @@ pub struct StepInfo {
     pub liquid_cells: usize,
     /// Unknowns of the pressure solve: cells of all fluids, and bubbles.
     pub unknowns: usize,
+    /// Affine regions that took the place of cells.
+    pub regions: usize,
     /// Cells of the domain wholly inside solids.
     pub solid_cells: usize,
     /// The kinetic energy of the liquid, in J (2D: J/m).
@@ -281,6 +283,7 @@ pub fn step<const D: usize>(
     Ok(StepInfo {
         liquid_cells: projected.liquid_cells,
         unknowns: projected.unknowns,
+        regions: projected.regions,
         solid_cells,
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,

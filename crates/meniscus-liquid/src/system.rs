@@ -38,6 +38,7 @@ impl<const D: usize> State<D> {
             divergence: None,
             bodies: &carriers(self, params, surroundings, &boundary, dt),
             surface_pressure: None,
+            regions: None,
             second_density_ratio: params.second_density_ratio(),
             separates: None,
         };

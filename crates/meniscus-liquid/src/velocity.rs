@@ -19,6 +19,7 @@ use crate::smoke::add_buoyancy;
 use crate::spray::Spray;
 use crate::state::State;
 use crate::step::{Clock, PhaseRanges, StepError, Workspace};
+use crate::tiles::find_regions;
 use crate::viscosity::{Viscosity, ViscosityParams, diffuse};
 
 /// What the stages of the velocity share.
@@ -60,6 +61,11 @@ pub fn solve_velocity<const D: usize>(
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.constraints(params, dt);
     let divergence = state.corrections(params, dt);
+    let tiling = params.tiling.as_ref();
+    let regions = tiling.map(|tiling| find_regions(params, tiling, &state.level_set, boundary));
+    if tiling.is_some() {
+        clock.stage("tiles");
+    }
     let separates = |axis: usize, cell: [usize; D]| boundary.separates(params, surroundings, axis, cell);
     let any_separates = params.sides_separate || surroundings.solids.iter().any(|solid| solid.separates);
     let liquid = Liquid {
@@ -70,6 +76,7 @@ pub fn solve_velocity<const D: usize>(
         bubbles: bubbles.as_ref(),
         divergence: Some(&divergence),
         bodies: &bodies,
+        regions: regions.as_ref(),
         second_density_ratio: params.second_density_ratio(),
         separates: if any_separates { Some(&separates) } else { None },
         surface_pressure: surface_pressure.as_ref(),

@@ -1,7 +1,7 @@
 //! The built-in scenes.
 
 /// Names and texts, in the order that they are listed in.
-const SCENES: [(&str, &str); 24] = [
+const SCENES: [(&str, &str); 26] = [
     ("dam-break", include_str!("../gallery/dam-break.toml")),
     ("fountain", include_str!("../gallery/fountain.toml")),
     ("water-cooler", include_str!("../gallery/water-cooler.toml")),
@@ -13,6 +13,7 @@ const SCENES: [(&str, &str); 24] = [
     ("cube-bubble", include_str!("../gallery/cube-bubble.toml")),
     ("light-bubble", include_str!("../gallery/light-bubble.toml")),
     ("sinking-bubbles", include_str!("../gallery/sinking-bubbles.toml")),
+    ("splash-tank", include_str!("../gallery/splash-tank.toml")),
     ("many-densities", include_str!("../gallery/many-densities.toml")),
     ("floating-bottle", include_str!("../gallery/floating-bottle.toml")),
     ("paddle-smoke", include_str!("../gallery/paddle-smoke.toml")),
@@ -22,6 +23,7 @@ const SCENES: [(&str, &str); 24] = [
     ("sloshing-2d", include_str!("../gallery/sloshing-2d.toml")),
     ("neutral-drop", include_str!("../gallery/neutral-drop.toml")),
     ("sinking-drop", include_str!("../gallery/sinking-drop.toml")),
+    ("drop-in-bowl", include_str!("../gallery/drop-in-bowl.toml")),
     ("water-ball-2d", include_str!("../gallery/water-ball-2d.toml")),
     ("blocked-channel", include_str!("../gallery/blocked-channel.toml")),
     ("rotated-box", include_str!("../gallery/rotated-box.toml")),

@@ -3,7 +3,7 @@
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
 
-use crate::content::{AirModel, Show, Walls};
+use crate::content::{AirModel, Regions, Show, Walls};
 pub use crate::content::{Output as OutputSettings, Solver as SolverSettings, Time as TimeSettings};
 use crate::motion::Motion;
 
@@ -53,6 +53,8 @@ pub struct Setup<const D: usize> {
     pub probes: Vec<ProbeSetup<D>>,
     /// How particles carry the liquid.
     pub particles: ParticleSettings,
+    /// How the deep interior of fluids moves together.
+    pub regions: Regions,
     /// How accurately the pressure is solved for.
     pub solver: SolverSettings,
     /// What is written to disk.

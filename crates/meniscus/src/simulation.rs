@@ -10,11 +10,13 @@ use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::{Operator, SolveParams};
 use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Rigid, SecondFluid, Slip, Smoke, Solid, Source, Squeezed,
-    State, StepError, StepInfo, Surroundings, Tracked, Transfer, Workspace, max_time_step, probe,
-    solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Reduced, Rigid, SecondFluid, Slip, Smoke, Solid, Source,
+    Squeezed, State, StepError, StepInfo, Surroundings, TileSize, Tiling, Tracked, Transfer, Workspace,
+    max_time_step, probe, solid_travel, step,
 };
-use meniscus_scene::{LiquidSetup, ProbeKind, Scene, SecondSetup, Setup, SmokeSetup};
+use meniscus_scene::{
+    LiquidSetup, ProbeKind, RegionFluids, RegionModel, Regions, Scene, SecondSetup, Setup, SmokeSetup,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::{Ahead, body_stats, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
@@ -350,7 +352,7 @@ impl<const D: usize> Simulation<D> {
             solve: SolveStats {
                 unknowns: info.unknowns,
                 bubbles: info.constrained_bubbles,
-                regions: 0,
+                regions: info.regions,
                 iterations: info.solve.iterations,
                 residual: info.solve.relative_residual,
                 seconds: stages.get("projection").copied().unwrap_or(0.0),
@@ -548,8 +550,32 @@ fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
             max_iterations: setup.solver.max_iterations as usize,
         },
         cut_cells: setup.solver.cut_cells,
+        tiling: tiling_of(&setup.regions),
         ..Params::new(setup.grid)
     }
+}
+
+fn tiling_of(regions: &Regions) -> Option<Tiling> {
+    let size = match regions.model {
+        RegionModel::None => return None,
+        RegionModel::Single => TileSize::One,
+        RegionModel::Tiles => TileSize::Uniform(regions.tile as usize),
+        RegionModel::Graded => {
+            TileSize::Graded { least: regions.tile as usize, largest: regions.largest as usize }
+        }
+    };
+    let fluids = match regions.fluids {
+        RegionFluids::Liquid => Reduced::Liquid,
+        RegionFluids::Air => Reduced::Second,
+        RegionFluids::Both => Reduced::Both,
+    };
+    Some(Tiling {
+        fluids,
+        size,
+        surface_band: regions.surface_band as usize,
+        interface_band: regions.interface_band.map(|layers| layers as usize),
+        solid_band: regions.solid_band as usize,
+    })
 }
 
 fn bubble_stats<const D: usize>(bubble: &Bubble<D>, time: f64) -> BubbleStats {

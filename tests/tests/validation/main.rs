@@ -1,5 +1,6 @@
 //! Validation against published and derived values. One binary: each would compile the solvers anew.
 
+mod affine;
 mod bodies;
 mod bubbles;
 mod capillary;

@@ -7,7 +7,7 @@ use meniscus_core::grid::{Blocks, FaceField, Slot, block_len};
 use rayon::prelude::*;
 
 use super::error::{ProjectionError, check_blocks, check_bubbles};
-use super::{KineticEnergy, Liquid, NO_BUBBLE, Stored};
+use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_REGION, Stored};
 
 /// A face with an open fraction above 0 and at least one cell that is solved for.
 #[derive(Clone, Copy, Debug)]
@@ -78,10 +78,12 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.is_unknown[cell.flat::<D>()]
     }
 
-    /// The cells of liquid that are solved for.
+    /// The cells of liquid that are solved for, by themselves or in regions.
     pub(super) fn liquid_cells(&self) -> usize {
-        let levels = self.liquid.level_set.values().par_iter().zip(&self.is_unknown);
-        levels.filter(|&(&level, &is_unknown)| is_unknown && level.into() < 0.0).count()
+        let is_fluid =
+            |&index: &usize| self.is_unknown[index] || self.region_at(Slot::from_flat::<D>(index)).is_some();
+        let is_liquid = |index: &usize| self.liquid.level_set.values()[*index].into() < 0.0;
+        (0..self.is_unknown.len()).into_par_iter().filter(is_fluid).filter(is_liquid).count()
     }
 
     /// Whether a face of a liquid cell is not wholly open, and `counts`.
@@ -109,6 +111,27 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.bubble_at(cell).map(|bubble| self.blocks().slots() + bubble)
     }
 
+    /// The affine region that a cell is of.
+    #[inline]
+    pub(super) fn region_at(&self, cell: Slot) -> Option<usize> {
+        let region = self.liquid.regions?.of_slot[cell.flat::<D>()];
+        (region != NO_REGION).then_some(region as usize)
+    }
+
+    /// The affine region that carries the lower face of a cell along an axis.
+    #[inline]
+    pub(super) fn region_of_face(&self, axis: usize, upper: Slot) -> Option<usize> {
+        self.liquid.regions?;
+        let of_lower = || self.blocks().step(upper, axis, 0).and_then(|lower| self.region_at(lower));
+        self.region_at(upper).or_else(of_lower)
+    }
+
+    /// The density of what is in a cell, as a part of the liquid's.
+    pub(super) fn density_ratio_at(&self, cell: Slot) -> f64 {
+        let is_liquid = self.liquid.level_set[cell].into() < 0.0;
+        self.second.filter(|_| !is_liquid).map_or(1.0, |mobility| 1.0 / mobility)
+    }
+
     pub(super) fn blocks(&self) -> &Arc<Blocks<D>> {
         self.liquid.level_set.blocks()
     }
@@ -118,6 +141,9 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     fn get(&self, axis: usize, upper: Slot) -> Option<Face> {
         let open = self.liquid.open.axes[axis][upper].into();
         if open == 0.0 {
+            return None;
+        }
+        if self.region_of_face(axis, upper).is_some() {
             return None;
         }
         let lower = self.blocks().step(upper, axis, 0);
@@ -404,7 +430,8 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         for (axis, field) in valid.axes.iter_mut().enumerate() {
             field.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, valid)| {
                 for (local, valid) in valid.iter_mut().enumerate() {
-                    *valid = self.get(axis, Slot { block, local }).is_some();
+                    let upper = Slot { block, local };
+                    *valid = self.get(axis, upper).is_some() || self.region_of_face(axis, upper).is_some();
                 }
             });
         }
@@ -454,7 +481,8 @@ fn is_solved_for<T: Stored, const D: usize>(
     if level.is_nan() {
         return Err(ProjectionError::BadLevelSet { cell: cell.to_vec() });
     }
-    if level >= 0.0 && liquid.second_density_ratio.is_none() {
+    let is_air = level >= 0.0 && liquid.second_density_ratio.is_none();
+    if is_air || liquid.regions.is_some_and(|regions| regions.of_slot[slot.flat::<D>()] != NO_REGION) {
         return Ok(false);
     }
     let (mut any_open, mut outside) = (false, None);

@@ -62,6 +62,7 @@ impl<const D: usize> Case<D> {
             divergence: None,
             bodies: &[],
             surface_pressure: None,
+            regions: None,
             second_density_ratio: None,
             separates: None,
         }

@@ -7,6 +7,7 @@ mod material;
 mod motion;
 mod names;
 mod probe;
+mod regions;
 mod search;
 mod settings;
 mod shape;
@@ -101,6 +102,7 @@ impl<'a, const D: usize> Builder<'a, D> {
         let probes = self.each(root.get("probe"), &content.probe, Self::probe);
         self.unique_names(content, root);
         let particles = self.particles(content, root);
+        let regions = self.regions(content, root);
         let render = self.render(content, root);
         self.anything_to_simulate(content, root);
 
@@ -127,6 +129,7 @@ impl<'a, const D: usize> Builder<'a, D> {
             bodies: bodies?,
             probes: probes?,
             particles: particles?,
+            regions: regions?,
             solver: content.solver,
             output: content.output,
             render: render?,

@@ -37,10 +37,16 @@ impl<const D: usize> Builder<'_, D> {
             if let Some(node) = root.get("air").and_then(|air| air.get(key)) {
                 let message = format!("air has a {key} only if it is simulated");
                 let help = format!("set air.model = \"two-phase\", or remove `{key}`");
-                self.problems.error(&node.place, message, "does not matter", help);
+                self.problems.warning(&node.place, message, "does not matter", help);
             }
         }
         None
+    }
+
+    /// Whether there are liquids of two kinds.
+    pub(super) fn has_two_kinds(&self, content: &Content) -> bool {
+        let mut all = content.liquid.iter().map(Properties::of_liquid);
+        all.next().is_some_and(|first| all.any(|other| !other.is_same_fluid(&first)))
     }
 
     /// What the liquids of the second kind are made of.

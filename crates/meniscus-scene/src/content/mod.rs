@@ -6,6 +6,7 @@
 mod body;
 mod fluid;
 mod material;
+mod regions;
 mod settings;
 mod shape;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use body::Body;
 pub use fluid::{Fluid, Smoke};
 pub use material::Material;
+pub use regions::{RegionFluids, RegionModel, Regions};
 pub use settings::{
     Air, AirModel, Camera, Output, Particles, Render, Show, Solver, Time, TransferScheme, Walls,
 };
@@ -63,6 +65,9 @@ pub struct Content {
     /// How particles carry the liquid.
     #[serde(default)]
     pub particles: Particles,
+    /// How the deep interior of fluids moves together.
+    #[serde(default)]
+    pub regions: Regions,
     /// How accurately the pressure is solved for.
     #[serde(default)]
     pub solver: Solver,
