@@ -8,8 +8,8 @@ use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::Twist;
 use meniscus_liquid::projection::{
-    Bubbles, ClosedFace, Liquid, NO_BUBBLE, ProjectionError, ProjectionInfo, ProjectionParams, RigidBody,
-    SolidVelocity, Workspace, max_divergence, project, valid_faces,
+    AffineRegions, Bubbles, ClosedFace, Liquid, NO_BUBBLE, NO_REGION, ProjectionError, ProjectionInfo,
+    ProjectionParams, RigidBody, SolidVelocity, Workspace, max_divergence, project, valid_faces,
 };
 
 /// The side of the rotated containers.
@@ -55,6 +55,10 @@ pub struct Case<const D: usize> {
     pub bubbles: Option<Bubbles>,
     /// The rigid bodies: none, until set.
     pub bodies: Vec<RigidBody<D>>,
+    /// Cells that move together: none, until set.
+    pub regions: Option<AffineRegions>,
+    /// The density of a second fluid, as a part of the liquid's: there is none, until set.
+    pub second_density_ratio: Option<f64>,
     /// Whether all walls let go of the liquid: not, until set.
     pub separates: bool,
     /// The pressure of surface tension: none, until set.
@@ -86,6 +90,8 @@ impl<const D: usize> Case<D> {
             pressure: Field::new(blocks.clone(), 0.0),
             bubbles: None,
             bodies: Vec::new(),
+            regions: None,
+            second_density_ratio: None,
             separates: false,
             surface_pressure: None,
             blocks,
@@ -136,6 +142,19 @@ impl<const D: usize> Case<D> {
         self.bodies.push(RigidBody { centre, mass, velocity, held: false, faces, films: Vec::new() });
     }
 
+    /// Lets cells move together: those of one number make a region.
+    pub fn set_regions(&mut self, region: impl Fn([usize; D]) -> Option<u32>) {
+        let mut regions = AffineRegions { of_slot: vec![NO_REGION; self.blocks.slots()], count: 0 };
+        for cell in all_cells(self.grid.cells) {
+            if let Some(number) = region(cell) {
+                let slot = self.blocks.locate(cell.map(|c| c as i64)).expect("a cell of the domain");
+                regions.of_slot[slot.flat::<D>()] = number;
+                regions.count = regions.count.max(number as usize + 1);
+            }
+        }
+        self.regions = Some(regions);
+    }
+
     /// The liquid, between solids that rest.
     pub fn liquid(&self) -> Liquid<'_, f64, D> {
         Liquid {
@@ -145,6 +164,8 @@ impl<const D: usize> Case<D> {
             solid_velocity: None,
             bubbles: self.bubbles.as_ref(),
             bodies: &self.bodies,
+            regions: self.regions.as_ref(),
+            second_density_ratio: self.second_density_ratio,
             separates: self.separates.then_some(&lets_go),
             divergence: None,
             surface_pressure: self.surface_pressure.as_ref(),
@@ -170,6 +191,8 @@ impl<const D: usize> Case<D> {
             pressure,
             bubbles,
             bodies,
+            regions,
+            second_density_ratio,
             separates,
             surface_pressure,
             ..
@@ -181,6 +204,8 @@ impl<const D: usize> Case<D> {
             solid_velocity,
             bubbles: bubbles.as_ref(),
             bodies,
+            regions: regions.as_ref(),
+            second_density_ratio: *second_density_ratio,
             separates: separates.then_some(&lets_go),
             divergence: None,
             surface_pressure: surface_pressure.as_ref(),

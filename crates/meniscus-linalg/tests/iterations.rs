@@ -78,6 +78,24 @@ fn density_jumps_3d() {
     check_jumps::<3>(64);
 }
 
+fn check_inclusions<const D: usize>(n: usize) {
+    let problem = tank::<D>(n);
+    for inner in [1e-3, 1e-2, 0.1, 10.0, 1e2, 1e3] {
+        let operator = problem.operator_weighted(inclusion_weight(inner));
+        check(&format!("inclusions {D}D {n} {inner}"), 15, operator, &problem.rhs());
+    }
+}
+
+#[test]
+fn many_small_inclusions_2d() {
+    check_inclusions::<2>(128);
+}
+
+#[test]
+fn many_small_inclusions_3d() {
+    check_inclusions::<3>(64);
+}
+
 #[test]
 fn a_serpentine_channel_2d() {
     let problem = serpentine::<2>(128, 5);

@@ -51,21 +51,22 @@ fn impulse_at_walls<const D: usize>(
     dt: f64,
 ) -> Twist {
     let blocks = level_set.blocks();
-    let weight = params.gravity.map(|g| params.density * params.grid.dx.powi(D as i32) * g * dt);
+    let weight = |axis: usize, level: f32| {
+        params.density_at(level) * params.grid.dx.powi(D as i32) * params.gravity[axis] * dt
+    };
     let mut impulse = Twist::default();
     for face in &view.unseen {
         let sides = [blocks.step(face.upper, face.axis, 0), Some(face.upper)].into_iter().flatten();
         let levels = sides.filter(|slot| blocks.is_inside(*slot)).map(|slot| level_set[slot]);
-        if levels.sum::<f32>() < 0.0 {
-            let cell = blocks.cell(face.upper).map(|c| c as i64);
-            let push = -face.part * weight[face.axis];
-            add(&mut impulse, &motions_at(&params.grid, centre, face.axis, cell).map(|m| push * m));
-        }
+        let push = -face.part * weight(face.axis, levels.sum());
+        let cell = blocks.cell(face.upper).map(|c| c as i64);
+        add(&mut impulse, &motions_at(&params.grid, centre, face.axis, cell).map(|m| push * m));
     }
     let is_wet = |slot: Slot| level_set[slot] < 0.0;
-    for film in view.films.iter().filter(|film| is_wet(film.from) && is_wet(film.to)) {
+    for film in view.films.iter().filter(|film| is_wet(film.from) == is_wet(film.to)) {
         let (from, to) = (blocks.cell(film.from), blocks.cell(film.to));
-        let rise: f64 = (0..D).map(|a| weight[a] * (from[a] as f64 - to[a] as f64)).sum();
+        let level = level_set[film.from];
+        let rise: f64 = (0..D).map(|a| weight(a, level) * (from[a] as f64 - to[a] as f64)).sum();
         add(&mut impulse, &film.flux.map(|flux| rise * flux));
     }
     impulse

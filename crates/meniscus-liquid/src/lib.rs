@@ -28,6 +28,7 @@ mod step;
 mod surface;
 mod sweep;
 mod system;
+mod tiles;
 mod tracking;
 mod velocity;
 pub mod viscosity;
@@ -35,7 +36,10 @@ mod volume;
 
 pub use bodies::{Contact, RigidState};
 pub use collide::CollideInfo;
-pub use params::{AirModel, Params, Rigid, Slip, Smoke, Solid, Source, Surroundings, Transfer};
+pub use params::{
+    AirModel, Params, Reduced, Rigid, SecondFluid, Slip, Smoke, Solid, Source, Surroundings, TileSize,
+    Tiling, Transfer,
+};
 pub use reseed::ReseedInfo;
 pub use rigid::{Twist, twist};
 pub use smoke::Markers;

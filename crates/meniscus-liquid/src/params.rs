@@ -31,6 +31,8 @@ pub struct Params<const D: usize> {
     pub viscosity: f64,
     /// Whether viscous liquid slips along walls.
     pub walls: Slip,
+    /// Which sides of the domain, lower and upper along each axis, it slips along in any case.
+    pub slip_sides: [[bool; 2]; D],
     /// What the air does.
     pub air: AirModel,
     /// How velocities pass between the particles and the grid.
@@ -43,6 +45,8 @@ pub struct Params<const D: usize> {
     pub cut_cells: bool,
     /// The least ghost-fluid fraction: see [`crate::projection::ProjectionParams::theta_min`].
     pub theta_min: f64,
+    /// How the deep interior of fluids moves together; `None` if each cell moves on its own.
+    pub tiling: Option<Tiling>,
     /// When the pressure solve stops.
     pub solve: SolveParams,
 }
@@ -62,12 +66,14 @@ impl<const D: usize> Params<D> {
             surface_tension: 0.0,
             viscosity: 0.0,
             walls: Slip::Free,
+            slip_sides: [[false; 2]; D],
             air: AirModel::Void,
             transfer: Transfer::Apic,
             particles_per_cell: [per_cell / 2, 2 * per_cell],
             cfl: 2.0,
             cut_cells: true,
             theta_min: 0.01,
+            tiling: None,
             solve: SolveParams::default(),
         }
     }
@@ -96,6 +102,24 @@ impl<const D: usize> Params<D> {
         self.open_sides.map(|sides| sides.map(|is_open| self.sides_separate && !is_open))
     }
 
+    /// The fluid that fills what the liquid leaves, if there is one.
+    pub(crate) fn second(&self) -> Option<SecondFluid> {
+        match self.air {
+            AirModel::TwoPhase(second) => Some(second),
+            _ => None,
+        }
+    }
+
+    /// The density of that fluid as a part of the liquid's.
+    pub(crate) fn second_density_ratio(&self) -> Option<f64> {
+        self.second().map(|second| second.density / self.density)
+    }
+
+    /// The density where the level set has a value, in kg/m³ (2D: kg/m²); air that is not solved for has none.
+    pub(crate) fn density_at(&self, level: f32) -> f64 {
+        if level < 0.0 { self.density } else { self.second().map_or(0.0, |second| second.density) }
+    }
+
     /// A position in cells, in metres.
     pub(crate) fn to_metres(&self, x: [f32; D]) -> [f64; D] {
         self.grid.point(x.map(f64::from))
@@ -103,7 +127,7 @@ impl<const D: usize> Params<D> {
 }
 
 /// What the air does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AirModel {
     /// Nothing: its pressure is 0 everywhere.
     Void,
@@ -111,6 +135,84 @@ pub enum AirModel {
     Bubbles,
     /// There is none: the fluid fills the domain, whatever the shapes that it begins with, and has no surface.
     None,
+    /// It is a fluid like the liquid, solved for and carried by particles of its own; or another liquid is what is there in its place.
+    TwoPhase(SecondFluid),
+}
+
+impl AirModel {
+    /// Whether everything that is not solid is solved for.
+    pub(crate) fn fills_domain(self) -> bool {
+        matches!(self, Self::None | Self::TwoPhase(_))
+    }
+
+    /// Whether bodies of liquid and regions of what is not are followed, and each keeps its volume.
+    pub(crate) fn keeps_volumes(self) -> bool {
+        matches!(self, Self::Bubbles | Self::TwoPhase(_))
+    }
+}
+
+/// The fluid that fills what the liquid leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SecondFluid {
+    /// Its density, in kg/m³ (2D: kg/m²).
+    pub density: f64,
+    /// Its dynamic viscosity, in Pa s (2D: kg/(m s) over unit depth, the same number); 0: none.
+    pub viscosity: f64,
+}
+
+/// How the deep interior of fluids is reduced to affine regions: see [`crate::projection`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tiling {
+    /// Which fluids.
+    pub fluids: Reduced,
+    /// What they are cut into.
+    pub size: TileSize,
+    /// Layers of cells along a free surface that stay cells; at least 1, as the other bands.
+    pub surface_band: usize,
+    /// The same along the surface between two fluids; 6 where both are reduced and 3 else if not given.
+    pub interface_band: Option<usize>,
+    /// The same along solids and sides of the domain.
+    pub solid_band: usize,
+}
+
+impl Default for Tiling {
+    /// As in Goldade 2020: tiles of 16 cells.
+    fn default() -> Self {
+        Self {
+            fluids: Reduced::Both,
+            size: TileSize::Uniform(16),
+            surface_band: 9,
+            interface_band: None,
+            solid_band: 2,
+        }
+    }
+}
+
+/// The fluids that are reduced to regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduced {
+    /// The liquid.
+    Liquid,
+    /// The second fluid.
+    Second,
+    /// All that there are.
+    Both,
+}
+
+/// What the interior of a fluid is cut into. Edges are in cells, and multiples of 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TileSize {
+    /// Nothing: what is connected is one region.
+    One,
+    /// Tiles of one size.
+    Uniform(usize),
+    /// Tiles that are larger where they are farther from surfaces and solids: powers of two times the least.
+    Graded {
+        /// The edge of the smallest.
+        least: usize,
+        /// The edge of the largest.
+        largest: usize,
+    },
 }
 
 /// Whether viscous liquid slips along walls.

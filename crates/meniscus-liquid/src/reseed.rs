@@ -6,12 +6,15 @@ use rayon::prelude::*;
 
 use crate::params::{Params, Solid};
 use crate::particles::Newcomers;
-use crate::state::State;
+use crate::state::{Phase, State};
 use crate::sweep::is_free;
 
 /// Cells at least this deep below the surface, in cells, are reseeded: nearer to it, few particles may be
 /// what is right.
 const DEPTH: f32 = -1.0;
+
+/// A particle that the flow carries this far into the other fluid, in cells, is of nothing that the grid could tell.
+const STRAY: f32 = 2.0;
 
 /// A wall that is thinner, in cells, may be seeded through.
 const LEAST_WALL: f64 = 0.02;
@@ -25,10 +28,18 @@ pub struct ReseedInfo {
     pub thinned: usize,
 }
 
-/// Adds particles to cells inside the liquid with too few, and takes particles from cells with too many.
-/// Those taken are put at no position, so that the next sort drops them.
+impl ReseedInfo {
+    /// What two reseedings did.
+    pub fn plus(self, other: Self) -> Self {
+        Self { added: self.added + other.added, thinned: self.thinned + other.thinned }
+    }
+}
+
+/// Adds particles to cells inside a fluid with too few, and takes particles from cells with too many, and from far inside the
+/// other fluid. Those taken are put at no position, so that the next sort drops them.
 pub fn reseed<const D: usize>(
     state: &mut State<D>,
+    phase: Phase,
     ranges: &BlockRanges<D>,
     params: &Params<D>,
     solids: &[Solid<D>],
@@ -36,7 +47,9 @@ pub fn reseed<const D: usize>(
     let blocks = ranges.blocks().clone();
     let [fewest, most] = params.particles_per_cell;
     let salt = state.substep;
-    let position = &state.particles.position;
+    let position = &state.particles_of(phase).position;
+    let level_at = |slot: Slot| phase.level(state.level_set[slot]);
+    let has_strays = params.second().is_some() && !(phase == Phase::Liquid && params.has_spray());
     let found: Vec<(Vec<[f32; D]>, Vec<usize>)> = (0..blocks.len())
         .into_par_iter()
         .map(|block| {
@@ -50,9 +63,13 @@ pub fn reseed<const D: usize>(
                 // Those of a cell follow one another.
                 let own = next..next + count;
                 next = own.end;
-                surplus.extend(own.clone().skip(most));
                 let slot = Slot { block, local };
-                if count >= fewest || state.level_set[slot] > DEPTH {
+                if has_strays && level_at(slot) > STRAY {
+                    surplus.extend(own);
+                    continue;
+                }
+                surplus.extend(own.clone().skip(most));
+                if count >= fewest || level_at(slot) > DEPTH {
                     continue;
                 }
                 if !blocks.is_inside(slot) {
@@ -84,7 +101,7 @@ pub fn reseed<const D: usize>(
     let (new, surplus) = (new.concat(), surplus.concat());
     let info = ReseedInfo { added: new.len(), thinned: surplus.len() };
     for particle in surplus {
-        state.particles.position[particle] = [f32::NAN; D];
+        state.particles_of_mut(phase).position[particle] = [f32::NAN; D];
     }
     let mut newcomers = Newcomers::default();
     newcomers.join_flow(new, &state.velocity, params);
@@ -123,9 +140,9 @@ mod tests {
         state.particles.velocity = vec![[0.0; 2]; count];
         state.particles.affine = Some(vec![[[0.0; 2]; 2]; count]);
         let blocks = state.level_set.blocks().clone();
-        let ranges = state.sort(blocks, &mut SortWorkspace::default());
+        let ranges = state.sort(Phase::Liquid, &blocks, &mut SortWorkspace::default());
 
-        let (new, info) = reseed(&mut state, &ranges, &params, &[]);
+        let (new, info) = reseed(&mut state, Phase::Liquid, &ranges, &params, &[]);
         let [fewest, most] = params.particles_per_cell;
         let mut counts = HashMap::new();
         let all = state.particles.position.iter().filter(|x| x[0].is_finite()).chain(&new.position);

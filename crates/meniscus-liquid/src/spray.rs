@@ -4,7 +4,18 @@ use meniscus_core::interpolate::interpolate;
 use meniscus_core::particles::{BlockRanges, Particles};
 use rayon::prelude::*;
 
+use crate::params::Params;
 use crate::state::State;
+
+/// Drops fly on their own in a fluid that is lighter by this factor; others are carried along.
+const LIGHTER: f64 = 100.0;
+
+impl<const D: usize> Params<D> {
+    /// Whether liquid that the grid does not resolve flies on its own.
+    pub(crate) fn has_spray(&self) -> bool {
+        self.second_density_ratio().is_none_or(|ratio| ratio * LIGHTER <= 1.0)
+    }
+}
 
 /// The particles outside the liquid's surface. No cell around them is solved for: what velocity the grid
 /// has there is that of the liquid nearby, which is not theirs.
@@ -15,7 +26,10 @@ pub struct Spray<const D: usize> {
 
 impl<const D: usize> Spray<D> {
     /// Finds the spray among sorted particles.
-    pub fn find(state: &State<D>, ranges: &BlockRanges<D>) -> Self {
+    pub fn find(state: &State<D>, ranges: &BlockRanges<D>, params: &Params<D>) -> Self {
+        if !params.has_spray() {
+            return Self { particles: Vec::new() };
+        }
         let State { level_set, particles, .. } = state;
         let of_block = |block: usize| -> Vec<(usize, [f32; D], [f32; D])> {
             if ranges.range(block).is_empty() || level_set.block(block).iter().all(|&v| v < -1.0) {

@@ -48,7 +48,8 @@ pub fn find_squeezes<const D: usize>(
         let body = |slot: Slot| state.tracked.as_ref().and_then(|tracked| tracked.body_at(slot));
         // A component may begin with a bubble, whose numbers come after the slots.
         let wanted = (first < level_set.values().len()).then(|| body(Slot::from_flat::<D>(first))).flatten();
-        let is_member = |slot: Slot| level_set[slot] < 0.0 && (wanted.is_none() || body(slot) == wanted);
+        let is_of_body = |slot: Slot| level_set[slot] < 0.0 && (wanted.is_none() || body(slot) == wanted);
+        let is_member = |slot: Slot| params.second().is_some() || is_of_body(slot);
         let rates = (0..level_set.blocks().len()).into_par_iter().map(|block| {
             let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
             let members = slots.filter(|&slot| !boundary.is_resting(block) && is_member(slot));
@@ -58,8 +59,9 @@ pub fn find_squeezes<const D: usize>(
         });
         let rates: Vec<Rates> = rates.collect();
         let rates = rates.into_iter().fold(Rates::default(), Rates::joined);
-        // Where no wall moves it is a source that has no room.
-        (rates.all == 0.0 || rates.are_unequal()).then(|| {
+        // Where no wall moves it is a source that has no room, or two fluids that regain their volumes at different rates.
+        let of_source = rates.all == 0.0 && !surroundings.sources.is_empty();
+        (of_source || rates.are_unequal()).then(|| {
             let solids = moving_solids_at(params, surroundings, boundary, level_set.blocks(), is_member);
             Squeeze { what: Squeezed::Liquid, solids }
         })

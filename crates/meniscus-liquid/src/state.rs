@@ -26,8 +26,10 @@ pub struct State<const D: usize> {
     pub time: f64,
     /// Substeps taken so far.
     pub substep: u64,
-    /// The particles.
+    /// The particles of the liquid.
     pub particles: Particles<D>,
+    /// The particles of the fluid that fills what the liquid leaves; none if nothing does.
+    pub second: Particles<D>,
     /// The level set, in cells: negative in liquid, extended into solids.
     pub level_set: Field<f32, D>,
     /// The velocity, in m/s, extrapolated beyond the liquid.
@@ -50,6 +52,25 @@ pub struct State<const D: usize> {
     pub tracked: Option<Tracked<D>>,
 }
 
+/// One of two fluids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Where the level set is negative.
+    Liquid,
+    /// What fills the rest.
+    Second,
+}
+
+impl Phase {
+    /// A level set that is negative in this fluid, from that of the liquid.
+    pub(crate) fn level(self, of_liquid: f32) -> f32 {
+        match self {
+            Self::Liquid => of_liquid,
+            Self::Second => -of_liquid,
+        }
+    }
+}
+
 /// A body of liquid to begin with.
 #[derive(Clone, Debug)]
 pub struct Body<const D: usize> {
@@ -60,8 +81,18 @@ pub struct Body<const D: usize> {
 }
 
 impl<const D: usize> State<D> {
-    /// Bodies of liquid in their surroundings. Where bodies overlap, the first one's velocity holds.
+    /// Bodies of liquid in their surroundings. Where bodies overlap, the first one's velocity holds. A second fluid is at rest.
     pub fn new(params: &Params<D>, bodies: &[Body<D>], surroundings: &Surroundings<D>) -> Self {
+        Self::with_second(params, bodies, &[], surroundings)
+    }
+
+    /// The same, with the velocities of the second fluid: those of the first, or nearest, of these bodies.
+    pub fn with_second(
+        params: &Params<D>,
+        bodies: &[Body<D>],
+        of_second: &[Body<D>],
+        surroundings: &Surroundings<D>,
+    ) -> Self {
         let rigid: Vec<RigidState<D>> = surroundings.bodies.iter().map(RigidState::new).collect();
         let surroundings = &surroundings.with_bodies(&rigid);
         let shapes: Vec<Shape<D>> = bodies.iter().map(|b| b.shape.clone()).collect();
@@ -71,48 +102,66 @@ impl<const D: usize> State<D> {
                 let full = without_surface(params, &all);
                 (all, full)
             }
-            _ => {
-                let near = Arc::new(blocks_of_shapes(params, &shapes));
+            air => {
+                let near = match air.fills_domain() {
+                    true => Arc::new(Blocks::all(params.grid.cells)),
+                    false => Arc::new(blocks_of_shapes(params, &shapes)),
+                };
                 let phi = initial_surface(params, &shapes, &surroundings.solids, &near);
                 (near, phi)
             }
         };
         let open = |x: [f32; D]| surroundings.solids.iter().all(|s| s.distance(params.to_metres(x)) > 0.0);
-        let depth = |x| if open(x) { interpolate(&phi, x) + inner::<D>() } else { 1.0 };
-        let mut position = seed(&near, 0, depth);
+        let seeded = |phase: Phase| {
+            let depth = |x| if open(x) { phase.level(interpolate(&phi, x)) + inner::<D>() } else { 1.0 };
+            seed(&near, 0, depth)
+        };
+        let mut position = seeded(Phase::Liquid);
         if D == 3 && params.air == AirModel::None {
             // Without a surface to resolve, four in a cell are enough: every other half-cell.
             position.retain(|&x| half_of(x).count_ones().is_multiple_of(2));
         }
-        let mut particles = Particles::at(position);
-        for (x, v) in particles.position.iter().zip(&mut particles.velocity) {
-            *v = body_velocity(bodies, params.to_metres(*x));
-        }
-        if params.transfer == Transfer::Apic {
-            particles.affine = Some(vec![[[0.0; D]; D]; particles.len()]);
-        }
+        let with_velocity = |position: Vec<[f32; D]>, bodies: &[Body<D>]| {
+            let mut particles = Particles::at(position);
+            for (x, v) in particles.position.iter().zip(&mut particles.velocity) {
+                *v = body_velocity(bodies, params.to_metres(*x));
+            }
+            if params.transfer == Transfer::Apic {
+                particles.affine = Some(vec![[[0.0; D]; D]; particles.len()]);
+            }
+            particles
+        };
+        let particles = with_velocity(position, bodies);
+        let second = match params.second() {
+            Some(_) => with_velocity(seeded(Phase::Second), of_second),
+            None => Particles::default(),
+        };
 
         let blocks = Arc::new(active_blocks(params, surroundings, &particles.position));
         let mut level_set =
             Field::from_fn(blocks.clone(), params.band(), |cell| phi.get(cell.map(|c| c as i64)));
         let velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, cell| {
-            body_velocity(bodies, params.grid.face_centre(axis, cell.map(|c| c as i64)))[axis]
+            let centre = params.grid.face_centre(axis, cell.map(|c| c as i64));
+            let is_second = || interpolate(&phi, params.grid.to_cells(centre).map(|c| c as f32)) > 0.0;
+            let bodies = if params.second().is_some() && is_second() { of_second } else { bodies };
+            body_velocity(bodies, centre)[axis]
         });
         let mut cache = BoundaryCache::default();
         let boundary = Boundary::new(params, surroundings, &blocks, &mut cache);
         if params.air != AirModel::None && agree_in_walls(&mut level_set, &boundary) {
             redistance(&mut level_set, params.band());
         }
-        let tracked = (params.air == AirModel::Bubbles).then(|| {
+        let tracked = params.air.keeps_volumes().then(|| {
             let found = Found::new(params, surroundings, &level_set, &boundary, &mut cache);
             Tracked::new(params, found)
         });
         let volume = liquid_volume(&level_set, &boundary) * params.grid.dx.powi(D as i32);
-        let speeds = bodies.iter().flat_map(|b| b.velocity).map(f64::abs);
+        let speeds = bodies.iter().chain(of_second).flat_map(|b| b.velocity).map(f64::abs);
         let mut state = Self {
             time: 0.0,
             substep: 0,
             particles,
+            second,
             level_set,
             velocity,
             pressure: Field::new(blocks.clone(), 0.0),
@@ -127,8 +176,30 @@ impl<const D: usize> State<D> {
         state.emit_smoke(params, surroundings);
         let mut memory = SortWorkspace::default();
         state.sort_smoke(&blocks, &mut memory);
-        state.sort(blocks, &mut memory);
+        state.sort(Phase::Liquid, &blocks, &mut memory);
+        state.sort(Phase::Second, &blocks, &mut memory);
         state
+    }
+
+    /// The particles of all fluids.
+    pub(crate) fn particle_count(&self) -> usize {
+        self.particles.len() + self.second.len()
+    }
+
+    /// The particles of a fluid.
+    pub(crate) fn particles_of(&self, phase: Phase) -> &Particles<D> {
+        match phase {
+            Phase::Liquid => &self.particles,
+            Phase::Second => &self.second,
+        }
+    }
+
+    /// The particles of a fluid.
+    pub(crate) fn particles_of_mut(&mut self, phase: Phase) -> &mut Particles<D> {
+        match phase {
+            Phase::Liquid => &mut self.particles,
+            Phase::Second => &mut self.second,
+        }
     }
 
     /// Fills the shapes of the smoke that are to be full.
@@ -151,14 +222,16 @@ impl<const D: usize> State<D> {
         markers.map(|markers| workspace.sort_points(blocks, &mut markers.position)).collect()
     }
 
-    /// Sorts the particles by blocks, and drops those that lie in none of them.
+    /// Sorts the particles of a fluid by blocks, and drops those that lie in none of them.
     pub(crate) fn sort(
         &mut self,
-        blocks: Arc<Blocks<D>>,
+        phase: Phase,
+        blocks: &Arc<Blocks<D>>,
         workspace: &mut SortWorkspace<D>,
     ) -> BlockRanges<D> {
-        let ranges = self.particles.sort_by_block(&blocks, workspace);
-        self.particles.truncate(ranges.sorted());
+        let particles = self.particles_of_mut(phase);
+        let ranges = particles.sort_by_block(blocks, workspace);
+        particles.truncate(ranges.sorted());
         ranges
     }
 }
@@ -184,7 +257,7 @@ pub(crate) fn active_blocks<const D: usize>(
     surroundings: &Surroundings<D>,
     position: &[[f32; D]],
 ) -> Blocks<D> {
-    if params.air == AirModel::None {
+    if params.air.fills_domain() {
         return Blocks::all(params.grid.cells);
     }
     let near = blocks_near(params.grid.cells, position, params.reach() as f32);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use meniscus_core::advect::{advect_particles, advect_points};
-use meniscus_core::grid::Grid;
+use meniscus_core::grid::{Blocks, Grid};
 use meniscus_core::particles::{BlockRanges, SortWorkspace};
 use meniscus_core::transfer::TransferWorkspace;
 use meniscus_core::vector::{norm, sub};
@@ -22,8 +22,8 @@ use crate::reseed::{ReseedInfo, reseed};
 use crate::smoke::carry;
 use crate::spray::Spray;
 use crate::squeeze::{Squeeze, find_compressed_air, find_squeezes};
-use crate::state::{State, active_blocks, without_surface};
-use crate::surface::{advect_surface, follow_particles, thicken_films};
+use crate::state::{Phase, State, active_blocks, without_surface};
+use crate::surface::{Sorted, advect_surface, follow_both_fluids, follow_particles, thicken_films};
 use crate::tracking::{BubbleEvent, Found, trace};
 use crate::velocity::{Substep, solve_velocity, source_speed};
 use crate::viscosity::ViscosityError;
@@ -32,12 +32,12 @@ use crate::volume::{undo_sudden_change, undo_sudden_changes};
 /// Memory that one substep leaves to the next; it holds nothing that a state does not.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace<const D: usize> {
-    ranges: Option<BlockRanges<D>>,
+    ranges: Option<PhaseRanges<D>>,
     /// Those of the markers of each smoke.
     of_smoke: Vec<BlockRanges<D>>,
     sort: SortWorkspace<D>,
-    /// Where particles were at the start of a substep.
-    start: Vec<[f32; D]>,
+    /// Where the particles of each fluid were at the start of a substep.
+    start: [Vec<[f32; D]>; 2],
     pub(crate) transfer: TransferWorkspace,
     boundary: BoundaryCache<D>,
     /// Of the solids where they were at the start of a substep.
@@ -59,11 +59,42 @@ impl<const D: usize> Workspace<D> {
     }
 }
 
+/// Where the particles of each fluid begin in each block.
+#[derive(Clone, Debug)]
+pub struct PhaseRanges<const D: usize> {
+    pub liquid: BlockRanges<D>,
+    /// Of the second fluid, if there is one.
+    pub second: Option<BlockRanges<D>>,
+}
+
+impl<const D: usize> PhaseRanges<D> {
+    /// Sorts the particles of all fluids by blocks.
+    fn sort(
+        state: &mut State<D>,
+        params: &Params<D>,
+        blocks: &Arc<Blocks<D>>,
+        workspace: &mut SortWorkspace<D>,
+    ) -> Self {
+        let liquid = state.sort(Phase::Liquid, blocks, workspace);
+        let second = params.second().map(|_| state.sort(Phase::Second, blocks, workspace));
+        Self { liquid, second }
+    }
+
+    /// Each fluid that particles carry, and its ranges.
+    pub fn iter(&self) -> impl Iterator<Item = (Phase, &BlockRanges<D>)> {
+        [(Phase::Liquid, &self.liquid)].into_iter().chain(self.second.iter().map(|r| (Phase::Second, r)))
+    }
+}
+
 /// How a substep went.
 #[derive(Clone, Debug)]
 pub struct StepInfo {
     /// Liquid cells.
     pub liquid_cells: usize,
+    /// Unknowns of the pressure solve: cells of all fluids, and bubbles.
+    pub unknowns: usize,
+    /// Affine regions that took the place of cells.
+    pub regions: usize,
     /// Cells of the domain wholly inside solids.
     pub solid_cells: usize,
     /// The kinetic energy of the liquid, in J (2D: J/m).
@@ -119,7 +150,7 @@ pub fn max_time_step<const D: usize>(state: &State<D>, params: &Params<D>) -> f6
 
 /// The largest time step that is stable with surface tension: 2 / omega for the shortest wave of the grid.
 ///
-/// A wave of a free surface has `omega² = sigma k³ / rho`; the shortest, along the diagonal of a plane of cells,
+/// A wave has `omega² = sigma k³ / rho`, `rho` the sum of the densities on both sides of the surface; the shortest, along the diagonal of a plane of cells,
 /// `k² = (D - 1) (pi / dx)²`. The surface moves first, and its new shape then drives the velocity: for an oscillator
 /// that is the symplectic Euler method, stable for `omega dt < 2`. The grid's own waves are slower than the
 /// exact ones, which leaves a margin.
@@ -128,7 +159,8 @@ fn capillary_time_step<const D: usize>(params: &Params<D>) -> f64 {
         return f64::INFINITY;
     }
     let shortest = ((D - 1) as f64).sqrt() * std::f64::consts::PI / params.grid.dx;
-    2.0 * (params.density / (params.surface_tension * shortest.powi(3))).sqrt()
+    let density = params.density + params.second().map_or(0.0, |second| second.density);
+    2.0 * (density / (params.surface_tension * shortest.powi(3))).sqrt()
 }
 
 /// How far the surface of a solid moves in its substep, in metres: at most this. Of an unbounded one, what is in the domain.
@@ -163,47 +195,55 @@ pub fn step<const D: usize>(
     let surroundings = &surroundings.with_bodies(&state.bodies);
     let dt_in_cells = (dt / params.grid.dx) as f32;
 
-    let given = state.particles.len();
-    let ranges = workspace.ranges.take();
-    let ranges = ranges.unwrap_or_else(|| state.sort(state.level_set.blocks().clone(), &mut workspace.sort));
+    let given = state.particle_count();
+    let ranges = match workspace.ranges.take() {
+        Some(ranges) => ranges,
+        None => PhaseRanges::sort(state, params, &state.level_set.blocks().clone(), &mut workspace.sort),
+    };
     // Particles put outside the blocks from outside are dropped; the sort of a state of our own drops none.
-    let dropped = given - state.particles.len();
+    let dropped = given - state.particle_count();
     clock.stage("sort");
 
-    let (mut newcomers, reseeded) = reseed(state, &ranges, params, &surroundings.solids);
+    let (mut newcomers, mut reseeded) = (Vec::new(), ReseedInfo::default());
+    for (phase, ranges) in ranges.iter() {
+        let (new, info) = reseed(state, phase, ranges, params, &surroundings.solids);
+        newcomers.push(new);
+        reseeded = reseeded.plus(info);
+    }
     clock.stage("reseed");
-    let mut flow = exchange(state, &ranges, params, surroundings, dt, &mut newcomers, workspace);
+    let mut flow = exchange(state, &ranges.liquid, params, surroundings, dt, &mut newcomers[0], workspace);
     clock.stage("sources");
 
-    let spray = Spray::find(state, &ranges);
-    let start = &mut workspace.start;
-    start.clear();
-    if !surroundings.solids.is_empty() {
-        start.extend_from_slice(&state.particles.position);
-        start.extend_from_slice(&newcomers.position);
+    let has_solids = !surroundings.solids.is_empty();
+    let mut collide = CollideInfo { left: 0, lost: dropped };
+    for ((phase, ranges), newcomers) in ranges.iter().zip(newcomers) {
+        let start = &mut workspace.start[phase as usize];
+        start.clear();
+        if has_solids {
+            start.extend_from_slice(&state.particles_of(phase).position);
+            start.extend_from_slice(&newcomers.position);
+        }
+        collide = collide.plus(advect(state, phase, ranges, params, dt_in_cells, newcomers));
     }
-    advect_particles(&mut state.particles.position, &ranges, &state.velocity, dt_in_cells);
-    spray.fly(&mut state.particles, dt_in_cells);
-    advect_points(&mut newcomers.position, &state.velocity, dt_in_cells);
-    newcomers.append_to(&mut state.particles);
-    let mut collide = keep_inside(params, &mut state.particles);
-    collide.lost += dropped;
     clock.stage("advect");
 
     let blocks = Arc::new(active_blocks(params, surroundings, &state.particles.position));
     let blocks = if &blocks == state.level_set.blocks() { state.level_set.blocks().clone() } else { blocks };
     let boundary = Boundary::new(params, surroundings, &blocks, &mut workspace.boundary);
     let obstacles = Obstacles::new(params, &surroundings.solids, &boundary, dt, state.max_speed);
-    if !surroundings.solids.is_empty() {
-        collide = collide.plus(meet_solids(&obstacles, &workspace.start, &mut state.particles));
+    if has_solids {
+        for (phase, _) in ranges.iter() {
+            let start = &workspace.start[phase as usize];
+            collide = collide.plus(meet_solids(&obstacles, start, state.particles_of_mut(phase)));
+        }
     }
     clock.stage("solids");
 
     let known = reseeded.thinned + flow.drained + collide.left + collide.lost - dropped;
-    let before = state.particles.len();
-    let ranges = state.sort(blocks.clone(), &mut workspace.sort);
+    let before = state.particle_count();
+    let ranges = PhaseRanges::sort(state, params, &blocks, &mut workspace.sort);
     // Whatever else the sort dropped was at no finite position.
-    collide.lost += before - state.particles.len() - known;
+    collide.lost += before - state.particle_count() - known;
     clock.stage("sort");
 
     move_surface(state, params, surroundings, &ranges, &boundary, dt, &mut clock);
@@ -241,7 +281,9 @@ pub fn step<const D: usize>(
     state.time += dt;
     state.substep += 1;
     Ok(StepInfo {
-        liquid_cells: projected.unknowns - projected.bubble_pressure.len(),
+        liquid_cells: projected.liquid_cells,
+        unknowns: projected.unknowns,
+        regions: projected.regions,
         solid_cells,
         kinetic_energy: projected.kinetic_energy.after,
         max_divergence: projected.max_divergence,
@@ -260,17 +302,38 @@ pub fn step<const D: usize>(
     })
 }
 
+/// Moves the particles of a fluid with the flow, newcomers too, and holds them behind the sides of the domain.
+fn advect<const D: usize>(
+    state: &mut State<D>,
+    phase: Phase,
+    ranges: &BlockRanges<D>,
+    params: &Params<D>,
+    dt_in_cells: f32,
+    mut newcomers: Newcomers<D>,
+) -> CollideInfo {
+    let spray = (phase == Phase::Liquid).then(|| Spray::find(state, ranges, params));
+    let State { particles, second, velocity, .. } = state;
+    let particles = if phase == Phase::Liquid { particles } else { second };
+    advect_particles(&mut particles.position, ranges, velocity, dt_in_cells);
+    if let Some(spray) = spray {
+        spray.fly(particles, dt_in_cells);
+    }
+    advect_points(&mut newcomers.position, velocity, dt_in_cells);
+    newcomers.append_to(particles);
+    keep_inside(params, particles)
+}
+
 /// Moves the level set with the flow, and holds it to what the particles allow.
 fn move_surface<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
     surroundings: &Surroundings<D>,
-    ranges: &BlockRanges<D>,
+    ranges: &PhaseRanges<D>,
     boundary: &Boundary<D>,
     dt: f64,
     clock: &mut Clock,
 ) {
-    let blocks = ranges.blocks();
+    let blocks = ranges.liquid.blocks();
     if params.air == AirModel::None {
         state.level_set = without_surface(params, blocks);
         return;
@@ -281,8 +344,15 @@ fn move_surface<const D: usize>(
     let sides = params.separating_sides();
     let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides);
     clock.stage("surface");
-    follow_particles(&mut phi, &state.particles.position, ranges, boundary);
-    if state.tracked.is_some() {
+    let liquid = Sorted { position: &state.particles.position, ranges: &ranges.liquid };
+    match &ranges.second {
+        Some(ranges) => {
+            let second = Sorted { position: &state.second.position, ranges };
+            follow_both_fluids(&mut phi, liquid, second, boundary);
+        }
+        None => follow_particles(&mut phi, liquid, boundary),
+    }
+    if params.air == AirModel::Bubbles {
         thicken_films(&mut phi);
     }
     state.level_set = phi;
@@ -343,7 +413,12 @@ fn follow_regions<const D: usize>(
     }
     state.volume = found.volumes.liquid() * cell_volume;
     state.tracked = Some(tracked);
-    (events, find_compressed_air(params, surroundings, boundary, &found.regions, dt))
+    let squeezes = match params.air {
+        AirModel::Bubbles => find_compressed_air(params, surroundings, boundary, &found.regions, dt),
+        // Air that is solved for is compressed as liquid is.
+        _ => Vec::new(),
+    };
+    (events, squeezes)
 }
 
 /// What enters and leaves in a substep.

@@ -83,38 +83,98 @@ pub fn advect_surface<const D: usize>(
     new
 }
 
+/// Sorted particles.
+#[derive(Clone, Copy)]
+pub struct Sorted<'a, const D: usize> {
+    pub position: &'a [[f32; D]],
+    pub ranges: &'a BlockRanges<D>,
+}
+
+/// What the particles of a fluid know of where it is: by cell, how far the nearest one is, and the nearest of those that have escaped from it.
+struct Knowledge<const D: usize> {
+    nearest: Field<f32, D>,
+    escaped: Field<f32, D>,
+}
+
+impl<const D: usize> Knowledge<D> {
+    /// In blocks that are wanted, by a level set that is `sign` times that of the fluid.
+    fn new(phi: &Field<f32, D>, sign: f32, Sorted { position, ranges }: Sorted<D>, wanted: &[bool]) -> Self {
+        let nearest = particle_distance(position, ranges, |block| wanted[block]);
+        let mut escaped = Particles::at(escaped(phi, sign, position, ranges, wanted));
+        let escaped_ranges = escaped.sort_by_block(phi.blocks(), &mut SortWorkspace::default());
+        let escaped = particle_distance(&escaped.position, &escaped_ranges, |block| wanted[block]);
+        Self { nearest, escaped }
+    }
+}
+
+/// Liquid deeper than this below its surface, in cells, is far from it.
+const DEEP: f32 = -2.0;
+
 /// Holds the level set to what sorted particles allow, and makes it a distance again.
 pub fn follow_particles<const D: usize>(
     phi: &mut Field<f32, D>,
-    position: &[[f32; D]],
-    ranges: &BlockRanges<D>,
+    particles: Sorted<D>,
     boundary: &Boundary<D>,
 ) {
-    const DEEP: f32 = -2.0;
+    let near_surface: Vec<bool> = blocks_with(phi, |v| v > DEEP);
+    let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, &near_surface);
+    change_near(phi, boundary, &near_surface, |slot, value, reach| {
+        let held = reach.map_or(value, |reach| value.max(nearest[slot] - reach));
+        held.min(escaped[slot] - inner::<D>())
+    });
+}
+
+/// The same between two fluids: what holds for the one, of its level set, holds for the other too. Where neither has a particle
+/// in reach, the one whose particle is nearer has the place; so it is with particles that have escaped.
+pub fn follow_both_fluids<const D: usize>(
+    phi: &mut Field<f32, D>,
+    liquid: Sorted<D>,
+    second: Sorted<D>,
+    boundary: &Boundary<D>,
+) {
+    let near_surface: Vec<bool> = blocks_with(phi, |v| v.abs() < -DEEP);
+    let [first, other] =
+        [(1.0, liquid), (-1.0, second)].map(|(sign, p)| Knowledge::new(phi, sign, p, &near_surface));
+    change_near(phi, boundary, &near_surface, |slot, value, reach| {
+        let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
+        let held = match reach {
+            Some(reach) if to_other < to_first => value.max(to_first - reach),
+            Some(reach) if to_first < to_other => value.min(reach - to_other),
+            _ => value,
+        };
+        match [first.escaped[slot], other.escaped[slot]] {
+            [of_first, of_other] if of_first < of_other => held.min(of_first - inner::<D>()),
+            [_, of_other] => held.max(inner::<D>() - of_other),
+        }
+    });
+}
+
+/// The blocks that hold such a value.
+fn blocks_with<const D: usize>(phi: &Field<f32, D>, is_such: impl Fn(f32) -> bool + Sync) -> Vec<bool> {
+    phi.values().par_chunks(block_len::<D>()).map(|values| values.iter().any(|&v| is_such(v))).collect()
+}
+
+/// Changes a level set near the surface, and makes it a distance again: `change` has a cell, its value, and how far the fluid may reach
+/// beyond its particles there; `None` inside of solids.
+fn change_near<const D: usize>(
+    phi: &mut Field<f32, D>,
+    boundary: &Boundary<D>,
+    near_surface: &[bool],
+    change: impl Fn(Slot, f32, Option<f32>) -> f32 + Sync,
+) {
     let gaps = gaps_at_sides(phi, boundary.separating_sides);
-    let n = block_len::<D>();
-    let near_surface: Vec<bool> =
-        phi.values().par_chunks(n).map(|values| values.iter().any(|&v| v > DEEP)).collect();
-    let distance = particle_distance(position, ranges, |block| near_surface[block]);
     let blocks = phi.blocks().clone();
-    let mut escaped = Particles::at(escaped(phi, position, ranges, &near_surface));
-    let escaped_ranges = escaped.sort_by_block(&blocks, &mut SortWorkspace::default());
-    let to_escaped = particle_distance(&escaped.position, &escaped_ranges, |block| near_surface[block]);
-    phi.values_mut().par_chunks_mut(n).enumerate().filter(|(block, _)| near_surface[*block]).for_each(
-        |(block, values)| {
-            let cut = boundary.is_cut(block);
-            let distances = distance.block(block).iter().zip(to_escaped.block(block));
-            for (local, (value, (&distance, &to_escaped))) in values.iter_mut().zip(distances).enumerate() {
-                let centre = || blocks.cell(Slot { block, local }).map(|c| c as f32 + 0.5);
-                let to_wall = if cut { boundary.distance(block, centre()) } else { NEAR_WALL };
-                if to_wall > -BURIED {
-                    let reach = if to_wall < NEAR_WALL { OUTER_AT_WALL } else { OUTER };
-                    *value = value.max(distance - reach);
-                }
-                *value = value.min(to_escaped - inner::<D>());
-            }
-        },
-    );
+    let of_blocks = phi.values_mut().par_chunks_mut(block_len::<D>()).enumerate();
+    of_blocks.filter(|(block, _)| near_surface[*block]).for_each(|(block, values)| {
+        let cut = boundary.is_cut(block);
+        for (local, value) in values.iter_mut().enumerate() {
+            let slot = Slot { block, local };
+            let centre = || blocks.cell(slot).map(|c| c as f32 + 0.5);
+            let to_wall = if cut { boundary.distance(block, centre()) } else { NEAR_WALL };
+            let reach = if to_wall < NEAR_WALL { OUTER_AT_WALL } else { OUTER };
+            *value = change(slot, *value, (to_wall > -BURIED).then_some(reach));
+        }
+    });
     agree_in_walls(phi, boundary);
     let band = phi.background();
     redistance(phi, band);
@@ -213,18 +273,19 @@ pub fn agree_in_walls<const D: usize>(phi: &mut Field<f32, D>, boundary: &Bounda
     found.iter().any(|of_block| !of_block.is_empty())
 }
 
-/// The particles outside the surface.
+/// The particles outside their fluid, whose level set is `sign` times this one, in blocks that are wanted.
 fn escaped<const D: usize>(
     phi: &Field<f32, D>,
+    sign: f32,
     position: &[[f32; D]],
     ranges: &BlockRanges<D>,
-    near_surface: &[bool],
+    wanted: &[bool],
 ) -> Vec<[f32; D]> {
     let of_block = |block: usize| -> Vec<[f32; D]> {
-        let particles = if near_surface[block] { &position[ranges.range(block)] } else { &[] };
-        particles.iter().copied().filter(|&x| interpolate(phi, x) > ESCAPED).collect()
+        let particles = if wanted[block] { &position[ranges.range(block)] } else { &[] };
+        particles.iter().copied().filter(|&x| sign * interpolate(phi, x) > ESCAPED).collect()
     };
-    (0..near_surface.len()).into_par_iter().map(of_block).collect::<Vec<_>>().concat()
+    (0..wanted.len()).into_par_iter().map(of_block).collect::<Vec<_>>().concat()
 }
 
 /// The level set of shapes of liquid in a domain.

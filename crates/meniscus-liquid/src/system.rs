@@ -28,7 +28,7 @@ impl<const D: usize> State<D> {
         add_gravity(params, dt, &mut velocity);
         let walls = boundary.wall_shares(params, surroundings, dt);
         let wall = |axis: usize, cell: [usize; D]| walls.get(axis, cell.map(|c| c as i64));
-        let bubbles = self.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
+        let bubbles = self.constraints(params, dt);
         let liquid = Liquid {
             grid: &params.grid,
             level_set: &self.level_set,
@@ -38,6 +38,8 @@ impl<const D: usize> State<D> {
             divergence: None,
             bodies: &carriers(self, params, surroundings, &boundary, dt),
             surface_pressure: None,
+            regions: None,
+            second_density_ratio: params.second_density_ratio(),
             separates: None,
         };
         pressure_system(&liquid, &velocity, &params.projection(dt))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use meniscus_core::extrapolate::extrapolate;
 use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
-use meniscus_core::particles::BlockRanges;
+use meniscus_core::particles::{BlockRanges, Particles};
 use meniscus_core::transfer::{Scheme, grid_to_particles, particles_to_grid};
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
@@ -18,15 +18,15 @@ use crate::separate::{Walls, leave_walls};
 use crate::smoke::add_buoyancy;
 use crate::spray::Spray;
 use crate::state::State;
-use crate::step::{Clock, StepError, Workspace};
+use crate::step::{Clock, PhaseRanges, StepError, Workspace};
+use crate::tiles::find_regions;
 use crate::viscosity::{Viscosity, ViscosityParams, diffuse};
-use crate::volume::volume_correction;
 
 /// What the stages of the velocity share.
 #[derive(Clone, Copy)]
 pub struct Substep<'a, const D: usize> {
     pub dt: f64,
-    pub ranges: &'a BlockRanges<D>,
+    pub ranges: &'a PhaseRanges<D>,
     pub boundary: &'a Boundary<D>,
 }
 
@@ -40,22 +40,8 @@ pub fn solve_velocity<const D: usize>(
     clock: &mut Clock,
 ) -> Result<(ProjectionInfo<D>, Option<SolveInfo>), StepError> {
     let Substep { dt, ranges, boundary } = substep;
-    let blocks = ranges.blocks();
-    let mut velocity = FaceField::new(blocks.clone(), 0.0);
-    let mut weight = FaceField::new(blocks.clone(), 0.0);
-    particles_to_grid(&state.particles, ranges, &mut velocity, &mut weight, &mut workspace.transfer);
-    let mut valid = FaceField::new(blocks.clone(), false);
-    for axis in 0..D {
-        let weight = weight.axes[axis].values().par_iter();
-        valid.axes[axis]
-            .values_mut()
-            .par_iter_mut()
-            .zip(weight)
-            .for_each(|(valid, &weight)| *valid = weight > 0.0);
-    }
-    drop(weight);
-    // Faces of the liquid that no particle reaches.
-    extrapolate(&mut velocity, &mut valid, 2);
+    let blocks = ranges.liquid.blocks();
+    let mut velocity = to_grid(state, params, ranges, workspace);
     clock.stage("to_grid");
 
     let before = matches!(params.transfer, Transfer::Flip { .. }).then(|| velocity.clone());
@@ -73,15 +59,13 @@ pub fn solve_velocity<const D: usize>(
     let wall = |axis: usize, cell: [usize; D]| walls.get(axis, cell.map(|c| c as i64));
     let bodies = carriers(state, params, surroundings, boundary, dt);
     let moving = boundary.has_moving_walls(surroundings);
-    let bubbles = state.tracked.as_ref().map(|tracked| tracked.constraints(params.grid.dx, dt));
-    let corrections = match &state.tracked {
-        Some(tracked) => tracked.corrections(params, dt),
-        None => vec![volume_correction(state.volume, state.volume_target, dt)],
-    };
-    let divergence = |cell: Slot| match state.tracked.as_ref().map(|tracked| tracked.body_at(cell)) {
-        Some(body) => body.map_or(0.0, |body| corrections[body]),
-        None => corrections[0],
-    };
+    let bubbles = state.constraints(params, dt);
+    let divergence = state.corrections(params, dt);
+    let tiling = params.tiling.as_ref();
+    let regions = tiling.map(|tiling| find_regions(params, tiling, &state.level_set, boundary));
+    if tiling.is_some() {
+        clock.stage("tiles");
+    }
     let separates = |axis: usize, cell: [usize; D]| boundary.separates(params, surroundings, axis, cell);
     let any_separates = params.sides_separate || surroundings.solids.iter().any(|solid| solid.separates);
     let liquid = Liquid {
@@ -92,6 +76,8 @@ pub fn solve_velocity<const D: usize>(
         bubbles: bubbles.as_ref(),
         divergence: Some(&divergence),
         bodies: &bodies,
+        regions: regions.as_ref(),
+        second_density_ratio: params.second_density_ratio(),
         separates: if any_separates { Some(&separates) } else { None },
         surface_pressure: surface_pressure.as_ref(),
     };
@@ -135,10 +121,14 @@ pub fn solve_velocity<const D: usize>(
         )?;
     }
     info.solve.iterations = info.solve.iterations.max(first_iterations);
-    state.pressure = pressure;
+    drop(divergence);
     if let Some(tracked) = &mut state.tracked {
-        tracked.set_pressures(&info.bubble_pressure);
+        match params.second() {
+            Some(_) => tracked.set_mean_pressures(&pressure),
+            None => tracked.set_pressures(&info.bubble_pressure),
+        }
     }
+    state.pressure = pressure;
     for (index, body) in state.bodies.iter_mut().enumerate() {
         let until_hit = stopped.as_ref().and_then(|stopped| stopped.until_hit[index]);
         body.velocity = until_hit.unwrap_or(info.body_velocity[index]);
@@ -172,11 +162,65 @@ pub fn solve_velocity<const D: usize>(
         (Transfer::Flip { blend }, Some(before)) => Scheme::Flip { before, blend },
         _ => Scheme::Apic,
     };
-    let spray = Spray::find(state, ranges);
-    grid_to_particles(&state.velocity, scheme, &mut state.particles, ranges);
-    spray.fall(&mut state.particles, params.gravity.map(|g| (g * dt) as f32));
+    let spray = Spray::find(state, &ranges.liquid, params);
+    grid_to_particles(&state.velocity, scheme, &mut state.particles, &ranges.liquid);
+    let lift = 1.0 - params.second_density_ratio().unwrap_or(0.0);
+    spray.fall(&mut state.particles, params.gravity.map(|g| (lift * g * dt) as f32));
+    if let Some(ranges) = &ranges.second {
+        grid_to_particles(&state.velocity, scheme, &mut state.second, ranges);
+    }
     clock.stage("to_particles");
     Ok((info, viscosity))
+}
+
+/// The velocity of the grid from that of the particles. Where those of two fluids meet, each counts by its mass.
+fn to_grid<const D: usize>(
+    state: &State<D>,
+    params: &Params<D>,
+    ranges: &PhaseRanges<D>,
+    workspace: &mut Workspace<D>,
+) -> FaceField<f32, D> {
+    let blocks = ranges.liquid.blocks();
+    let mut transfer = |particles: &Particles<D>, ranges: &BlockRanges<D>| {
+        let mut velocity = FaceField::new(blocks.clone(), 0.0);
+        let mut weight = FaceField::new(blocks.clone(), 0.0);
+        particles_to_grid(particles, ranges, &mut velocity, &mut weight, &mut workspace.transfer);
+        (velocity, weight)
+    };
+    let (mut velocity, mut weight) = transfer(&state.particles, &ranges.liquid);
+    if let Some((ratio, ranges)) = params.second_density_ratio().zip(ranges.second.as_ref()) {
+        let (other, other_weight) = transfer(&state.second, ranges);
+        mix([&mut velocity, &mut weight], [&other, &other_weight], ratio as f32);
+    }
+    let mut valid = FaceField::new(blocks.clone(), false);
+    for axis in 0..D {
+        let weight = weight.axes[axis].values().par_iter();
+        let valid = valid.axes[axis].values_mut().par_iter_mut();
+        valid.zip(weight).for_each(|(valid, &weight)| *valid = weight > 0.0);
+    }
+    drop(weight);
+    // Faces of the fluid that no particle reaches.
+    extrapolate(&mut velocity, &mut valid, 2);
+    velocity
+}
+
+/// The mean of two velocities by their weights, that of the second times `ratio`; the weights are added up.
+fn mix<const D: usize>(
+    [velocity, weight]: [&mut FaceField<f32, D>; 2],
+    [other, other_weight]: [&FaceField<f32, D>; 2],
+    ratio: f32,
+) {
+    for axis in 0..D {
+        let own = velocity.axes[axis].values_mut().par_iter_mut().zip(weight.axes[axis].values_mut());
+        let others = other.axes[axis].values().par_iter().zip(other_weight.axes[axis].values());
+        own.zip(others).for_each(|((u, w), (&other, &of_other))| {
+            let both = *w + ratio * of_other;
+            if of_other > 0.0 {
+                *u = (*w * *u + ratio * of_other * other) / both;
+            }
+            *w = both;
+        });
+    }
 }
 
 /// What gravity adds to the velocity in a substep.
@@ -202,11 +246,16 @@ fn add_change<const D: usize>(
 
 /// The numbers of the viscosity, if there is any.
 fn viscosity_params<const D: usize>(params: &Params<D>, dt: f64) -> Option<ViscosityParams<'static, D>> {
-    (params.viscosity != 0.0).then_some(ViscosityParams {
+    let second = params.second().map(|second| second.viscosity);
+    (params.viscosity != 0.0 || second.is_some_and(|second| second != 0.0)).then_some(ViscosityParams {
         dt,
         density: params.density,
-        viscosity: Viscosity::Uniform(params.viscosity),
+        viscosity: match second {
+            Some(second) => Viscosity::OfFluids([params.viscosity, second]),
+            None => Viscosity::Uniform(params.viscosity),
+        },
         walls: params.walls,
+        slip_sides: params.slip_sides,
         solve: params.solve,
     })
 }

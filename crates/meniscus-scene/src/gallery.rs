@@ -1,7 +1,7 @@
 //! The built-in scenes.
 
 /// Names and texts, in the order that they are listed in.
-const SCENES: [(&str, &str); 20] = [
+const SCENES: [(&str, &str); 26] = [
     ("dam-break", include_str!("../gallery/dam-break.toml")),
     ("fountain", include_str!("../gallery/fountain.toml")),
     ("water-cooler", include_str!("../gallery/water-cooler.toml")),
@@ -11,6 +11,9 @@ const SCENES: [(&str, &str); 20] = [
     ("moving-platform", include_str!("../gallery/moving-platform.toml")),
     ("bubble-tube", include_str!("../gallery/bubble-tube.toml")),
     ("cube-bubble", include_str!("../gallery/cube-bubble.toml")),
+    ("light-bubble", include_str!("../gallery/light-bubble.toml")),
+    ("sinking-bubbles", include_str!("../gallery/sinking-bubbles.toml")),
+    ("splash-tank", include_str!("../gallery/splash-tank.toml")),
     ("many-densities", include_str!("../gallery/many-densities.toml")),
     ("floating-bottle", include_str!("../gallery/floating-bottle.toml")),
     ("paddle-smoke", include_str!("../gallery/paddle-smoke.toml")),
@@ -18,6 +21,9 @@ const SCENES: [(&str, &str); 20] = [
     ("dam-break-2d", include_str!("../gallery/dam-break-2d.toml")),
     ("water-cooler-2d", include_str!("../gallery/water-cooler-2d.toml")),
     ("sloshing-2d", include_str!("../gallery/sloshing-2d.toml")),
+    ("neutral-drop", include_str!("../gallery/neutral-drop.toml")),
+    ("sinking-drop", include_str!("../gallery/sinking-drop.toml")),
+    ("drop-in-bowl", include_str!("../gallery/drop-in-bowl.toml")),
     ("water-ball-2d", include_str!("../gallery/water-ball-2d.toml")),
     ("blocked-channel", include_str!("../gallery/blocked-channel.toml")),
     ("rotated-box", include_str!("../gallery/rotated-box.toml")),

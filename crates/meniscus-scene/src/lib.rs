@@ -36,7 +36,7 @@ mod setup;
 mod structure;
 mod suggest;
 
-pub use content::{AirModel, Interpolation, Show, Walls};
+pub use content::{AirModel, Interpolation, RegionFluids, RegionModel, Regions, Show, Walls};
 pub use motion::{Motion, Pose};
 pub use problem::{SceneError, SceneProblem, SceneWarning};
 pub use reference::reference;
@@ -44,6 +44,6 @@ pub use scene::Scene;
 pub use schema::schema;
 pub use setup::{
     BodySetup, CameraSetup, FluidSetup, LiquidSetup, OutputSettings, ParticleSettings, ProbeKind, ProbeSetup,
-    RenderSettings, Setup, SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup, TimeSettings,
-    Transfer,
+    RenderSettings, SecondSetup, Setup, SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup,
+    TimeSettings, Transfer,
 };

@@ -352,11 +352,6 @@ impl<'a> Page<'a> {
             let _ = writeln!(text, "- `\"{word}\"`: {meaning}");
         }
         self.paragraph(&text);
-        let unavailable: Vec<&str> =
-            rule["x-unavailable"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        if !unavailable.is_empty() {
-            self.paragraph(&format!("Not available in this version: {}.", list(&unavailable, "`", "and")));
-        }
     }
 
     fn shapes(&mut self) {

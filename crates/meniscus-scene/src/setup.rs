@@ -3,7 +3,7 @@
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
 
-use crate::content::{AirModel, Show, Walls};
+use crate::content::{AirModel, Regions, Show, Walls};
 pub use crate::content::{Output as OutputSettings, Solver as SolverSettings, Time as TimeSettings};
 use crate::motion::Motion;
 
@@ -23,10 +23,14 @@ pub struct Setup<const D: usize> {
     pub density: f64,
     /// Of the liquid against the air, in N/m; 0 if its surface does not contract.
     pub surface_tension: f64,
-    /// What the air does.
+    /// What the air does; nothing where liquids of two kinds fill the domain.
     pub air: AirModel,
+    /// What fills that which the liquid leaves, if it is simulated: air, or the liquids of the second kind.
+    pub second: Option<SecondSetup>,
     /// How viscous liquid meets the walls of the domain and all solids.
     pub walls: Walls,
+    /// Whether liquid slides along the lower and the upper side along each axis, whatever `walls` says.
+    pub slip: [[bool; 2]; D],
     /// Whether liquid comes off the walls of the domain.
     pub separation: bool,
     /// Its dynamic viscosity, in Pa s.
@@ -49,6 +53,8 @@ pub struct Setup<const D: usize> {
     pub probes: Vec<ProbeSetup<D>>,
     /// How particles carry the liquid.
     pub particles: ParticleSettings,
+    /// How the deep interior of fluids moves together.
+    pub regions: Regions,
     /// How accurately the pressure is solved for.
     pub solver: SolverSettings,
     /// What is written to disk.
@@ -64,6 +70,17 @@ pub struct LiquidSetup<const D: usize> {
     pub shape: Shape<D>,
     /// In m/s.
     pub velocity: [f64; D],
+    /// Whether it is of the second kind.
+    pub is_second: bool,
+}
+
+/// What fills that which the liquid leaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SecondSetup {
+    /// In kg/m3.
+    pub density: f64,
+    /// In Pa s.
+    pub viscosity: f64,
 }
 
 /// A fluid that fills the domain.

@@ -52,7 +52,8 @@ impl<'a> Checker<'a> {
             [own, around, text(rule, "description")].into_iter().find(|h| !h.is_empty()).unwrap_or_default();
         if let Some(variants) = rule["oneOf"].as_array() {
             return if variants.iter().all(|v| v["const"].is_string()) {
-                self.word(node, rule, variants, help)
+                let words: Vec<&str> = variants.iter().map(|v| text(v, "const")).collect();
+                self.one_of_words(node, &words, help)
             } else if variants.iter().all(|v| v["properties"]["kind"].is_object()) {
                 self.tagged(node, variants, help)
             } else {
@@ -227,24 +228,6 @@ impl<'a> Checker<'a> {
         false
     }
 
-    /// One of a few words that have a comment each.
-    fn word(&mut self, node: &Node, rule: &Json, variants: &'a [Json], help: &str) -> bool {
-        let unavailable = rule["x-unavailable"].as_array().into_iter().flatten().filter_map(Json::as_str);
-        let words: Vec<&str> = variants.iter().map(|v| text(v, "const")).collect();
-        if let Value::String(word) = &node.value
-            && let Some(word) = unavailable.into_iter().find(|known| known == word)
-        {
-            let message = format!("{} \"{word}\" is not available in this version", named(node));
-            let choices: Vec<String> = (variants.iter().zip(&words))
-                .map(|(v, word)| format!("\"{word}\"{}", in_brackets(first_sentence(v))))
-                .collect();
-            let help = format!("use {}", choices.join(" or "));
-            self.problems.error(&node.place, message, "not available yet", help);
-            return false;
-        }
-        self.one_of_words(node, &words, help)
-    }
-
     fn one_of_words(&mut self, node: &Node, words: &[&str], help: &str) -> bool {
         let expected = list(words, "\"", "or");
         let Value::String(word) = &node.value else { return self.wrong_type(node, &expected, help) };
@@ -368,11 +351,6 @@ fn give(expected: &str, about: &str) -> String {
     format!("give {expected}{}", in_brackets(about))
 }
 
-/// What a rule is about, in short.
-fn first_sentence(rule: &Json) -> &str {
-    text(rule, "description").split(". ").next().unwrap_or_default()
-}
-
 /// A description, ready to follow other words.
 fn in_brackets(description: &str) -> String {
     let mut chars = description.trim_end_matches('.').chars();
@@ -417,7 +395,7 @@ mod tests {
     use super::*;
 
     /// What [`Checker`] understands, and what says nothing about a value or is checked later (lengths of vectors).
-    const KEYWORDS: [&str; 20] = [
+    const KEYWORDS: [&str; 19] = [
         "$defs",
         "$ref",
         "$schema",
@@ -437,7 +415,6 @@ mod tests {
         "required",
         "title",
         "type",
-        "x-unavailable",
     ];
 
     fn visit(rule: &Json, path: &str) {

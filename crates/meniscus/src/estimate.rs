@@ -107,12 +107,12 @@ fn coarse_pilot<const D: usize>(scene: &Scene) -> Result<CoarsePilot, Simulation
     const PATIENCE: f64 = 2.0;
     let mut simulation = Simulation::<D>::new(scene);
     let started = Instant::now();
-    let mut particles = simulation.state().particles.len();
+    let mut particles = simulation.particle_count();
     let mut seconds = Vec::new();
     while simulation.frames_done() < scene.content().time.frames && started.elapsed().as_secs_f64() < PATIENCE
     {
         seconds.extend(simulation.advance_frame()?.iter().map(|substep| substep.seconds));
-        particles = particles.max(simulation.state().particles.len());
+        particles = particles.max(simulation.particle_count());
     }
     let frames = f64::from(simulation.frames_done().max(1));
     let mean = |seconds: &[f64]| seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
@@ -146,7 +146,7 @@ fn fine_pilot<const D: usize>(scene: &Scene, draw: Draw<D>) -> Result<FinePilot,
         simulation.advance_substep()?;
     }
     let seconds = started.elapsed().as_secs_f64() / FINE_SUBSTEPS as f64;
-    let particles = simulation.state().particles.len().max(1) as f64;
+    let particles = simulation.particle_count().max(1) as f64;
 
     let setup = scene.setup::<D>();
     let seconds_per_picture = seconds_per_picture(&simulation.frame(), &setup, &setup.render, draw);

@@ -344,12 +344,14 @@ fn view<'a, const D: usize>(
     setup: &Setup<D>,
     solids: &'a [meniscus_core::shape::Shape<D>],
 ) -> View<'a, D> {
+    // What another liquid fills is no bubble.
+    let has_air = !setup.liquids.iter().any(|liquid| liquid.is_second);
     View {
         grid: &frame.grid,
         level_set: &frame.level_set,
         velocity: &frame.velocity,
         solids,
-        air: frame.air.as_ref().map(|air| &air.bubble_of),
+        air: frame.air.as_ref().filter(|_| has_air).map(|air| &air.bubble_of),
         smoke: &frame.smoke,
         open: setup.open,
     }

@@ -10,10 +10,13 @@ use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::{Operator, SolveParams};
 use meniscus_liquid::projection::ProjectionError;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Rigid, Slip, Smoke, Solid, Source, Squeezed, State, StepError,
-    StepInfo, Surroundings, Tracked, Transfer, Workspace, max_time_step, probe, solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Reduced, Rigid, SecondFluid, Slip, Smoke, Solid, Source,
+    Squeezed, State, StepError, StepInfo, Surroundings, TileSize, Tiling, Tracked, Transfer, Workspace,
+    max_time_step, probe, solid_travel, step,
 };
-use meniscus_scene::{ProbeKind, Scene, Setup, SmokeSetup};
+use meniscus_scene::{
+    LiquidSetup, ProbeKind, RegionFluids, RegionModel, Regions, Scene, SecondSetup, Setup, SmokeSetup,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::{Ahead, body_stats, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
@@ -95,10 +98,11 @@ impl<const D: usize> Simulation<D> {
     pub fn new(scene: &Scene) -> Self {
         let setup = scene.setup::<D>();
         let params = params_of(&setup);
-        let liquids = setup.liquids.iter().map(|l| Body { shape: l.shape.clone(), velocity: l.velocity });
-        let fluid = setup.fluid.iter().map(|f| Body { shape: everywhere(), velocity: f.velocity });
-        let bodies: Vec<Body<D>> = liquids.chain(fluid).collect();
-        Self::with(setup, params.clone(), |surroundings| State::new(&params, &bodies, surroundings))
+        let (mut bodies, second) = bodies_of(&setup.liquids);
+        bodies.extend(setup.fluid.iter().map(|f| Body { shape: everywhere(), velocity: f.velocity }));
+        let state =
+            |surroundings: &Surroundings<D>| State::with_second(&params, &bodies, &second, surroundings);
+        Self::with(setup, params.clone(), state)
     }
 
     /// A scene where a checkpoint left it.
@@ -255,6 +259,11 @@ impl<const D: usize> Simulation<D> {
         Ok(self.stats(frame, substep, dt, &info, warnings, started.elapsed().as_secs_f64()))
     }
 
+    /// The particles of all fluids.
+    pub fn particle_count(&self) -> usize {
+        self.state.particles.len() + self.state.second.len()
+    }
+
     /// What the bodies run into.
     fn contacts(&self) -> Result<Option<Arc<Contacts<D>>>, SimulationError> {
         let name = |owner: Option<Owner>| match owner {
@@ -331,7 +340,7 @@ impl<const D: usize> Simulation<D> {
                 air: self.domain_cells.saturating_sub(info.liquid_cells + solid),
                 solid,
             },
-            particles: state.particles.len(),
+            particles: self.particle_count(),
             liquid_volume: state.volume,
             liquid_volume_target: state.volume_target,
             kinetic_energy: info.kinetic_energy,
@@ -341,9 +350,9 @@ impl<const D: usize> Simulation<D> {
             bodies: self.setup.bodies.iter().zip(&state.bodies).map(|(b, s)| body_stats(b, s)).collect(),
             probes: self.setup.probes.iter().map(|p| (p.name.clone(), self.measure(&p.kind))).collect(),
             solve: SolveStats {
-                unknowns: info.liquid_cells + info.constrained_bubbles,
+                unknowns: info.unknowns,
                 bubbles: info.constrained_bubbles,
-                regions: 0,
+                regions: info.regions,
                 iterations: info.solve.iterations,
                 residual: info.solve.relative_residual,
                 seconds: stages.get("projection").copied().unwrap_or(0.0),
@@ -489,6 +498,21 @@ fn fills<const D: usize>(smoke: &SmokeSetup<D>, [from, to]: [f64; 2]) -> bool {
     }
 }
 
+/// The liquids, and those of the second kind. Where two of different kinds overlap, the first one counts.
+fn bodies_of<const D: usize>(liquids: &[LiquidSetup<D>]) -> (Vec<Body<D>>, Vec<Body<D>>) {
+    let (mut first, mut second) = (Vec::new(), Vec::<Body<D>>::new());
+    for liquid in liquids {
+        let LiquidSetup { shape, velocity, is_second } = liquid.clone();
+        if is_second {
+            second.push(Body { shape, velocity });
+        } else {
+            let taken = second.iter().map(|other| other.shape.clone());
+            first.push(Body { shape: taken.fold(shape, Shape::difference), velocity });
+        }
+    }
+    (first, second)
+}
+
 /// All of space.
 fn everywhere<const D: usize>() -> Shape<D> {
     Shape::centred_box([0.0; D], [1e15; D]).expect("a sound box")
@@ -505,11 +529,15 @@ fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
             meniscus_scene::Walls::Slip => Slip::Free,
             meniscus_scene::Walls::NoSlip => Slip::None,
         },
+        slip_sides: setup.slip,
         surface_tension: setup.surface_tension,
-        air: match setup.air {
+        air: match (setup.air, setup.second) {
+            (_, Some(SecondSetup { density, viscosity })) => {
+                AirModel::TwoPhase(SecondFluid { density, viscosity })
+            }
             _ if setup.fluid.is_some() => AirModel::None,
-            meniscus_scene::AirModel::Void => AirModel::Void,
-            meniscus_scene::AirModel::Bubbles => AirModel::Bubbles,
+            (meniscus_scene::AirModel::Bubbles, _) => AirModel::Bubbles,
+            _ => AirModel::Void,
         },
         transfer: match setup.particles.transfer {
             meniscus_scene::Transfer::Apic => Transfer::Apic,
@@ -522,8 +550,32 @@ fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
             max_iterations: setup.solver.max_iterations as usize,
         },
         cut_cells: setup.solver.cut_cells,
+        tiling: tiling_of(&setup.regions),
         ..Params::new(setup.grid)
     }
+}
+
+fn tiling_of(regions: &Regions) -> Option<Tiling> {
+    let size = match regions.model {
+        RegionModel::None => return None,
+        RegionModel::Single => TileSize::One,
+        RegionModel::Tiles => TileSize::Uniform(regions.tile as usize),
+        RegionModel::Graded => {
+            TileSize::Graded { least: regions.tile as usize, largest: regions.largest as usize }
+        }
+    };
+    let fluids = match regions.fluids {
+        RegionFluids::Liquid => Reduced::Liquid,
+        RegionFluids::Air => Reduced::Second,
+        RegionFluids::Both => Reduced::Both,
+    };
+    Some(Tiling {
+        fluids,
+        size,
+        surface_band: regions.surface_band as usize,
+        interface_band: regions.interface_band.map(|layers| layers as usize),
+        solid_band: regions.solid_band as usize,
+    })
 }
 
 fn bubble_stats<const D: usize>(bubble: &Bubble<D>, time: f64) -> BubbleStats {

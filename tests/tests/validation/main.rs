@@ -1,5 +1,6 @@
 //! Validation against published and derived values. One binary: each would compile the solvers anew.
 
+mod affine;
 mod bodies;
 mod bubbles;
 mod capillary;
@@ -10,6 +11,7 @@ mod floating;
 mod hydrostatic;
 mod projection;
 mod rest;
+mod rising_bubble;
 mod rotated_box;
 mod scenes;
 mod separation;
@@ -17,6 +19,7 @@ mod sloshing;
 mod smoke;
 mod surface_tension;
 mod tracking;
+mod two_phase;
 mod viscosity;
 mod viscous_waves;
 mod volume;

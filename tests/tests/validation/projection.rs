@@ -140,6 +140,8 @@ fn f32_fields_give_the_same_velocities() {
         bubbles: None,
         divergence: None,
         bodies: &[],
+        regions: None,
+        second_density_ratio: None,
         separates: None,
         surface_pressure: None,
     };
@@ -228,6 +230,8 @@ fn a_surface_at_the_end_of_the_blocks_is_refused() {
         bubbles: None,
         divergence: None,
         bodies: &[],
+        regions: None,
+        second_density_ratio: None,
         separates: None,
         surface_pressure: None,
     };

@@ -13,7 +13,7 @@ use meniscus_tests::{Case, all_cells, noise};
 /// A time step of 1 s with a tolerance that leaves nothing but the discretisation to be seen, of a liquid of density 1.
 fn params<const D: usize>(viscosity: Viscosity<'_, D>, walls: Slip) -> ViscosityParams<'_, D> {
     let solve = SolveParams { tolerance: 1e-12, max_iterations: 200 };
-    ViscosityParams { dt: 1.0, density: 1.0, viscosity, walls, solve }
+    ViscosityParams { dt: 1.0, density: 1.0, viscosity, walls, slip_sides: [[false; 2]; D], solve }
 }
 
 fn viscous<const D: usize>(
@@ -212,7 +212,14 @@ fn iterations<const D: usize>(mut case: Case<D>, diffusion: f64, walls: Slip) ->
     let solve = SolveParams { tolerance: 1e-5, max_iterations: 200 };
     let viscosity = 5.0;
     let dt = diffusion * density * grid.dx.powi(2) / viscosity;
-    let params = ViscosityParams { dt, density, viscosity: Viscosity::Uniform(viscosity), walls, solve };
+    let params = ViscosityParams {
+        dt,
+        density,
+        viscosity: Viscosity::Uniform(viscosity),
+        walls,
+        slip_sides: [[false; 2]; D],
+        solve,
+    };
     viscous(&mut case, &params, None).expect("converges").iterations
 }
 

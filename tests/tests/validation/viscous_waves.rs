@@ -44,7 +44,7 @@ fn capillary_wave(cells_per_wave: usize, viscosity: f64, times: &[f64]) -> Vec<f
 }
 
 /// The value of a curve at a time after its beginning, linear between its points.
-fn at_time(curve: &[(f64, f64)], time: f64) -> f64 {
+pub fn at_time(curve: &[(f64, f64)], time: f64) -> f64 {
     let around = curve.windows(2).find(|w| w[1].0 >= time).expect("a time within the curve");
     let [before, after] = [around[0], around[1]];
     before.1 + (after.1 - before.1) * (time - before.0) / (after.0 - before.0)
@@ -52,7 +52,7 @@ fn at_time(curve: &[(f64, f64)], time: f64) -> f64 {
 
 const TIMES: [f64; 8] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
 
-fn largest_difference(found: &[f64], exact: &[f64]) -> f64 {
+pub fn largest_difference(found: &[f64], exact: &[f64]) -> f64 {
     found.iter().zip(exact).map(|(found, exact)| (found - exact).abs()).fold(0.0, f64::max)
 }
 

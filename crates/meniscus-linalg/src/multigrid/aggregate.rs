@@ -1,7 +1,7 @@
 //! Which unknowns of a level share an unknown of the next coarser one.
 //!
 //! Cells are gathered in groups of 2^D. The cells of a group that are connected through open faces
-//! inside it form a *part*. The largest part of a group becomes the coarse cell at the group's place;
+//! inside it form a *part*; connections that are weak beside the others of a cell do not count. The largest part of a group becomes the coarse cell at the group's place;
 //! every further part becomes an extra unknown of the coarse level that remembers its place, so that
 //! it can join its neighbours on still coarser levels. Cells that are not connected never share an
 //! unknown. An unknown without neighbours is solved exactly by relaxation and is carried no further.
@@ -13,6 +13,12 @@ use rayon::prelude::*;
 
 use crate::operator::{Level, NONE, Places, Stencil, set_bits};
 use crate::real::Real;
+
+/// A connection of less than this part of all those of one of its two ends is weak. Where coefficients jump by a large factor, cells of both
+/// sides that shared an unknown would be tied to the neighbours of the stiff ones, on every level over twice the distance: with many small
+/// inclusions a thousand times as stiff as what is around them, a hundred iterations instead of 13 (with [clusters](super::clusters)). Half or twice as
+/// much costs a few iterations at some factor.
+const WEAK: f64 = 0.04;
 
 /// The map from the unknowns of a level to those of the next coarser one.
 pub(crate) struct Aggregation<const D: usize> {
@@ -308,7 +314,7 @@ fn is_whole<T: Real, const D: usize>(stencil: &Stencil<T, D>, base: usize, linke
             continue;
         }
         for axis in (0..D).filter(|a| corner >> a & 1 == 0) {
-            above[axis] |= u8::from(stencil.face(axis, 1, local) != T::ZERO) << corner;
+            above[axis] |= u8::from(joins_above(stencil, local, axis)) << corner;
         }
     }
     let mut flood = members & members.wrapping_neg();
@@ -320,6 +326,22 @@ fn is_whole<T: Real, const D: usize>(stencil: &Stencil<T, D>, base: usize, linke
         }
         flood = grown;
     }
+}
+
+/// Whether a cell and the one above it along an axis, in the same block, are connected, and not weakly.
+fn joins_above<T: Real, const D: usize>(stencil: &Stencil<T, D>, local: usize, axis: usize) -> bool {
+    let weight = stencil.face(axis, 1, local).f64();
+    let Stencil::General(_) = stencil else { return weight != 0.0 };
+    let all = |local: usize| {
+        let faces = (0..2 * D).map(|k| stencil.face(k / 2, k % 2, local).f64());
+        faces.sum::<f64>()
+    };
+    weight != 0.0 && is_strong(weight, all(local), all(local + (1 << (3 * axis))))
+}
+
+/// Whether a connection counts beside all those of its two ends.
+pub(super) fn is_strong(weight: f64, of_one: f64, of_other: f64) -> bool {
+    weight >= WEAK * of_one.max(of_other)
 }
 
 /// The members of one group of 2^D cells, and which of them are connected.
@@ -370,7 +392,7 @@ impl Group {
         for member in 0..self.cells.len() {
             let local = self.cells[member] as usize;
             for axis in (0..D).filter(|a| local >> (3 * a) & 1 == 0) {
-                if stencil.face(axis, 1, local) != T::ZERO {
+                if joins_above(stencil, local, axis) {
                     let above = (local + (1 << (3 * axis))) as u16;
                     let other = self.cells.iter().position(|&c| c == above);
                     self.join(member, other.expect("the cell across an open face has neighbours"));
@@ -380,8 +402,16 @@ impl Group {
         let (slots, n) = (fine.slots(), block_len::<D>());
         for k in 0..self.extras.len() {
             let member = self.cells.len() + k;
-            for &(to, _) in fine.extras.edges(self.extras[k] as usize) {
+            let of_extra = fine.extras.reach(self.extras[k] as usize);
+            for &(to, weight) in fine.extras.edges(self.extras[k] as usize) {
                 let to = to as usize;
+                let of_other = match to.checked_sub(slots) {
+                    Some(extra) => fine.extras.reach(extra),
+                    None => fine.reach(to),
+                };
+                if !is_strong(weight.f64(), of_extra, of_other) {
+                    continue;
+                }
                 let other = if to >= slots {
                     let found = self.extras.iter().position(|&e| slots + e as usize == to);
                     found.map(|k| self.cells.len() + k)

@@ -1,6 +1,7 @@
 //! One multigrid over cells, extra unknowns and low-rank terms: a symmetric V-cycle in f32.
 
 mod aggregate;
+mod clusters;
 mod coarsen;
 mod coarsest;
 mod nullspace;
@@ -16,6 +17,7 @@ use crate::operator::{Level, Moments, NONE, Places, SHEET, SHEET_TASK, Scratch, 
 use crate::profile::{Kernel, Profile};
 use crate::real::Real;
 use aggregate::{Aggregation, coarse_local};
+use clusters::{Cluster, find_clusters};
 use coarsest::Coarsest;
 use nullspace::Labels;
 pub(crate) use nullspace::NullSpace;
@@ -38,6 +40,7 @@ const COARSE_ROUNDS: usize = 4;
 struct CoarseLevel<const D: usize> {
     level: Level<f32, D>,
     unknowns: usize,
+    clusters: Vec<Cluster>,
     /// Unknowns without an equation: see [`nullspace::collapsed`].
     collapsed: Vec<usize>,
     schedule: Schedule,
@@ -49,6 +52,7 @@ pub(crate) struct Multigrid<const D: usize> {
     /// Where blocks of the finest level have been cut into sheets: that level as it is worked on, and where its unknowns are.
     arranged: Option<(Level<f64, D>, Places<D>)>,
     schedule: Schedule,
+    clusters: Vec<Cluster>,
     aggregations: Vec<Aggregation<D>>,
     coarse: Vec<CoarseLevel<D>>,
     coarsest: Option<Coarsest>,
@@ -73,6 +77,7 @@ impl<const D: usize> Multigrid<D> {
             unknowns = fewer;
             aggregations.push(aggregation);
             coarse.push(CoarseLevel {
+                clusters: find_clusters(&level),
                 level,
                 unknowns,
                 collapsed,
@@ -84,6 +89,7 @@ impl<const D: usize> Multigrid<D> {
         let mut this = Self {
             arranged: None,
             schedule: Schedule::default(),
+            clusters: find_clusters(finest),
             aggregations,
             coarse,
             coarsest,
@@ -91,9 +97,10 @@ impl<const D: usize> Multigrid<D> {
             null_space,
         };
         this.arrange(finest);
-        this.schedule = Schedule::new(this.finest(finest), FINE_ROUNDS);
-        for CoarseLevel { level, schedule, vectors, .. } in &mut this.coarse {
-            *schedule = Schedule::new(level, COARSE_ROUNDS);
+        let clusters = std::mem::take(&mut this.clusters);
+        this.schedule = Schedule::new(this.finest(finest), FINE_ROUNDS, clusters);
+        for CoarseLevel { level, schedule, clusters, vectors, .. } in &mut this.coarse {
+            *schedule = Schedule::new(level, COARSE_ROUNDS, std::mem::take(clusters));
             vectors.fit(level);
         }
         this
@@ -106,6 +113,7 @@ impl<const D: usize> Multigrid<D> {
         let Some(places) = Places::new(finest, |block| keeps(first, block)) else { return };
         self.inner_null_space = self.null_space.arranged(&places);
         self.arranged = Some((finest.arranged(&places), places.clone()));
+        self.clusters.iter_mut().for_each(|cluster| cluster.arrange(&places));
         let mut above = Some(places);
         for k in 0..self.coarse.len() {
             let Some(fine) = above.take() else { return };
@@ -122,6 +130,7 @@ impl<const D: usize> Multigrid<D> {
                 let at = &mut self.coarse[k];
                 at.level = at.level.arranged(places);
                 at.collapsed.iter_mut().for_each(|i| *i = places.index(*i));
+                at.clusters.iter_mut().for_each(|cluster| cluster.arrange(places));
             }
             above = coarse;
         }

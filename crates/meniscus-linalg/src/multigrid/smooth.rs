@@ -2,7 +2,7 @@
 //! that can be reversed.
 //!
 //! A forward sweep visits the red blocks, the black blocks, the blocks that low-rank terms touch, and
-//! last the extra unknowns; a backward sweep does the same in reverse, step by step, so that one is
+//! last the extra unknowns and the means of [clusters](super::clusters); a backward sweep does the same in reverse, step by step, so that one is
 //! the adjoint of the other and a V-cycle is symmetric. A visit to a block relaxes its red cells and its
 //! black cells, and then one by one the cells that low-rank terms touch, keeping the states v = F x up
 //! to date. A visit repeats this while the block is in the nearest cache.
@@ -11,6 +11,7 @@ use meniscus_core::grid::block_len;
 use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
+use super::clusters::Cluster;
 use crate::operator::{
     Affine, Coupling, Expanded, LANES, Level, Moments, NONE, Planes, SHEET, SHEET_TASK, Scratch, Sheets,
     Stencil, TASK_BLOCKS, Tile, lane, planes, spread,
@@ -68,15 +69,20 @@ pub(crate) struct Schedule {
     groups: Vec<Vec<u32>>,
     /// By block: the cells that only low-rank terms hold.
     pub(crate) held: Vec<Vec<u16>>,
+    clusters: Vec<Cluster>,
 }
 
 impl Schedule {
-    pub(crate) fn new<T: Real, const D: usize>(level: &Level<T, D>, rounds: usize) -> Self {
+    pub(crate) fn new<T: Real, const D: usize>(
+        level: &Level<T, D>,
+        rounds: usize,
+        clusters: Vec<Cluster>,
+    ) -> Self {
         let (blocks, n) = (&level.blocks, block_len::<D>());
         let held: Vec<Vec<u16>> =
             (0..blocks.len()).into_par_iter().map(|block| level.held_by_terms(block)).collect();
         if level.low_rank.is_empty() {
-            return Self { rounds, held, ..Self::default() };
+            return Self { rounds, held, clusters, ..Self::default() };
         }
         let mut touched = vec![false; blocks.len()];
         let mut colours: Vec<Option<usize>> = vec![None; blocks.len()];
@@ -107,7 +113,7 @@ impl Schedule {
             groups.resize(groups.len().max(colour + 1), Vec::new());
             groups[colour].push(block as u32);
         }
-        Self { rounds, touched, groups, held }
+        Self { rounds, touched, groups, held, clusters }
     }
 
     fn visit(&self, direction: Direction) -> Visit {
@@ -142,6 +148,7 @@ pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
         relax_sheets(level, vectors, &pull, class, schedule.visit(Direction::Forward));
     }
     (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
+    schedule.clusters.iter().for_each(|cluster| cluster.relax(vectors));
     level.affine.state(&vectors.x, &mut vectors.v);
 }
 
@@ -152,6 +159,7 @@ pub(crate) fn sweep_back<T: Real, const D: usize>(
     vectors: &mut Vectors,
 ) {
     let pull = level.affine.pull(&vectors.v);
+    schedule.clusters.iter().rev().for_each(|cluster| cluster.relax(vectors));
     (0..level.extras.len()).rev().for_each(|e| relax_extra(level, vectors, e));
     for class in (0..level.sheets.ends.len()).rev() {
         relax_sheets(level, vectors, &pull, class, schedule.visit(Direction::Backward));

@@ -38,6 +38,11 @@ pub(crate) struct Extras<T, const D: usize> {
 }
 
 impl<T: Real, const D: usize> Extras<T, D> {
+    /// The sum of the weights of all edges of an extra unknown.
+    pub(crate) fn reach(&self, extra: usize) -> f64 {
+        self.edges(extra).iter().map(|&(_, weight)| weight.f64()).sum()
+    }
+
     /// Builds the rows, and the same couplings seen from the cells, by block.
     pub(crate) fn new(
         slots: usize,

@@ -595,7 +595,7 @@ impl<T: Real, const D: usize> Level<T, D> {
     pub(crate) fn for_each_neighbour(&self, i: usize, mut neighbour: impl FnMut(usize, f64)) {
         let n = block_len::<D>();
         if i >= self.slots() {
-            for &(j, w) in self.extras.edges(i - self.slots()) {
+            for &(j, w) in self.extras.edges(i - self.first_extra()) {
                 neighbour(j as usize, w.f64());
             }
             return;
@@ -615,6 +615,25 @@ impl<T: Real, const D: usize> Level<T, D> {
         for c in self.couplings[block].iter().filter(|c| c.local as usize == local) {
             neighbour(c.extra as usize, c.weight.f64());
         }
+    }
+
+    /// The sum of the weights of all that an unknown is coupled to.
+    pub(crate) fn reach(&self, i: usize) -> f64 {
+        let mut sum = 0.0;
+        self.for_each_neighbour(i, |_, weight| sum += weight);
+        sum
+    }
+
+    /// The weight of what couples an unknown to a known value, and its mass.
+    pub(crate) fn hold(&self, i: usize) -> f64 {
+        let n = block_len::<D>();
+        let held = match i.checked_sub(self.first_extra()) {
+            Some(extra) => Some(self.extras.anchors[extra]),
+            None => {
+                self.anchors[i / n].iter().find(|(local, _)| *local as usize == i % n).map(|found| found.1)
+            }
+        };
+        held.map_or(0.0, |[anchor, mass]| anchor.f64() + mass.f64())
     }
 
     /// Whether an unknown is coupled to a known value or has a mass.

@@ -456,6 +456,24 @@ pub fn jump_weight<const D: usize>(
     }
 }
 
+/// Inclusions of a size of one to five cells, a few cells apart, that differ from what is around them by a factor.
+pub fn inclusion_weight<const D: usize>(inner: f64) -> impl Fn(usize, Cell<D>) -> f64 + Sync {
+    const APART: i64 = 7;
+    let density = move |cell: Cell<D>| {
+        let place = cell.map(|c| c.div_euclid(APART));
+        let hash = place.iter().fold(7u64, |h, &c| (h ^ c as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7);
+        let centre: [f64; D] =
+            std::array::from_fn(|a| ((place[a] * APART) as f64) + 3.0 + (hash >> a & 1) as f64);
+        let radius = 0.5 + (hash >> 8 & 7) as f64 * 0.3;
+        if distance(cell, centre) < radius { inner } else { 1.0 }
+    };
+    move |axis, upper| {
+        let mut lower = upper;
+        lower[axis] -= 1;
+        2.0 / (density(upper) + density(lower))
+    }
+}
+
 /// A box of unknowns below an open top.
 pub fn tank<const D: usize>(n: usize) -> Problem<D> {
     Problem::new([n; D], |cell| if cell[D - 1] >= n as i64 - 4 { Kind::Known } else { Kind::Unknown })

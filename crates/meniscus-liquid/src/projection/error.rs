@@ -63,6 +63,9 @@ pub enum ProjectionError {
         /// The bubbles that there are.
         count: usize,
     },
+    /// There are bubbles, which have no mass, where the second fluid is.
+    #[error("there is no room for bubbles where a second fluid fills what the liquid leaves")]
+    BubblesInSecondFluid,
     /// The operator could not be assembled.
     #[error(transparent)]
     Assemble(#[from] AssembleError),

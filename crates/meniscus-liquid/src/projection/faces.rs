@@ -7,61 +7,65 @@ use meniscus_core::grid::{Blocks, FaceField, Slot, block_len};
 use rayon::prelude::*;
 
 use super::error::{ProjectionError, check_blocks, check_bubbles};
-use super::{KineticEnergy, Liquid, NO_BUBBLE, Stored};
+use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_REGION, Stored};
 
-/// A face with an open fraction above 0 and at least one liquid cell.
+/// A face with an open fraction above 0 and at least one cell that is solved for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Face {
     pub(super) open: f64,
-    /// The ghost-fluid fraction, 1 between liquid cells.
-    pub(super) theta: f64,
+    /// The inverse of its mass, as a part of that of a whole face in the liquid: 1 between liquid cells.
+    pub(super) mobility: f64,
     pub(super) between: Between,
     /// By how much the pressure jumps along the axis at the surface, in Pa: from the air down to the liquid it
-    /// rises by the pressure of the surface tension. 0 between liquid cells.
+    /// rises by the pressure of the surface tension. 0 between cells of the same fluid.
     pub(super) jump: f64,
 }
 
-/// What a face of the liquid lies between.
+/// What a face lies between.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Between {
-    /// Two liquid cells.
-    Liquid,
-    /// A liquid cell and air at pressure 0.
+    /// Two cells that are solved for.
+    Cells,
+    /// A cell and air at pressure 0.
     OpenAir,
-    /// A liquid cell and a bubble.
+    /// A cell and a bubble.
     Bubble(usize),
 }
 
-/// The faces of the liquid. A face is named by the slot of the cell above it.
+/// The faces of the fluids. A face is named by the slot of the cell above it.
 pub(super) struct Faces<'a, T, const D: usize> {
     liquid: &'a Liquid<'a, T, D>,
     theta_min: f64,
-    /// Whether a slot is an unknown: a cell of the domain with a negative level set and an open face.
+    /// The mobility of a whole face in the second fluid, if there is one. It has the digits of an f32: sums of a few of it are
+    /// exact, and blocks full of the fluid are then seen to be uniform.
+    second: Option<f64>,
+    /// Whether a slot is an unknown: a cell of the domain with an open face that holds liquid, or the second fluid.
     /// Cells buried in solid are not, so that no flux of a moving solid is asked of them.
-    is_liquid: Vec<bool>,
+    is_unknown: Vec<bool>,
     /// The blocks that hold or touch a cell of a bubble.
     bubbly: Vec<usize>,
 }
 
 impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
-    /// Finds the liquid cells, and checks the open fractions of their faces.
+    /// Finds the cells that are solved for, and checks the open fractions of their faces.
     pub(super) fn new(liquid: &'a Liquid<'a, T, D>, theta_min: f64) -> Result<Self, ProjectionError> {
         check_blocks(liquid, "the open fraction", liquid.open.blocks())?;
         check_bubbles(liquid)?;
-        let mut is_liquid = vec![false; liquid.level_set.blocks().slots()];
-        let label = |(block, is_liquid): (usize, &mut [bool])| {
-            for (local, is_liquid) in is_liquid.iter_mut().enumerate() {
-                match is_unknown(liquid, Slot { block, local }) {
-                    Ok(unknown) => *is_liquid = unknown,
+        let second = second_mobility(liquid)?;
+        let mut is_unknown = vec![false; liquid.level_set.blocks().slots()];
+        let label = |(block, is_unknown): (usize, &mut [bool])| {
+            for (local, is_unknown) in is_unknown.iter_mut().enumerate() {
+                match is_solved_for(liquid, Slot { block, local }) {
+                    Ok(solved_for) => *is_unknown = solved_for,
                     Err(error) => return Some(error),
                 }
             }
             None
         };
-        let chunks = is_liquid.par_chunks_mut(block_len::<D>());
+        let chunks = is_unknown.par_chunks_mut(block_len::<D>());
         match chunks.enumerate().find_map_first(label) {
             Some(error) => Err(error),
-            None => Ok(Self { liquid, theta_min, is_liquid, bubbly: bubbly_blocks(liquid) }),
+            None => Ok(Self { liquid, theta_min, second, is_unknown, bubbly: bubbly_blocks(liquid) }),
         }
     }
 
@@ -70,8 +74,16 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     }
 
     /// Whether a cell is an unknown of its own.
-    pub(super) fn is_liquid(&self, cell: Slot) -> bool {
-        self.is_liquid[cell.flat::<D>()]
+    pub(super) fn is_unknown(&self, cell: Slot) -> bool {
+        self.is_unknown[cell.flat::<D>()]
+    }
+
+    /// The cells of liquid that are solved for, by themselves or in regions.
+    pub(super) fn liquid_cells(&self) -> usize {
+        let is_fluid =
+            |&index: &usize| self.is_unknown[index] || self.region_at(Slot::from_flat::<D>(index)).is_some();
+        let is_liquid = |index: &usize| self.liquid.level_set.values()[*index].into() < 0.0;
+        (0..self.is_unknown.len()).into_par_iter().filter(is_fluid).filter(is_liquid).count()
     }
 
     /// Whether a face of a liquid cell is not wholly open, and `counts`.
@@ -93,10 +105,31 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
 
     /// The unknown that is the pressure of a cell: its own, or that of its bubble.
     pub(super) fn unknown(&self, cell: Slot) -> Option<usize> {
-        if self.is_liquid[cell.flat::<D>()] {
+        if self.is_unknown(cell) {
             return Some(cell.flat::<D>());
         }
         self.bubble_at(cell).map(|bubble| self.blocks().slots() + bubble)
+    }
+
+    /// The affine region that a cell is of.
+    #[inline]
+    pub(super) fn region_at(&self, cell: Slot) -> Option<usize> {
+        let region = self.liquid.regions?.of_slot[cell.flat::<D>()];
+        (region != NO_REGION).then_some(region as usize)
+    }
+
+    /// The affine region that carries the lower face of a cell along an axis.
+    #[inline]
+    pub(super) fn region_of_face(&self, axis: usize, upper: Slot) -> Option<usize> {
+        self.liquid.regions?;
+        let of_lower = || self.blocks().step(upper, axis, 0).and_then(|lower| self.region_at(lower));
+        self.region_at(upper).or_else(of_lower)
+    }
+
+    /// The density of what is in a cell, as a part of the liquid's.
+    pub(super) fn density_ratio_at(&self, cell: Slot) -> f64 {
+        let is_liquid = self.liquid.level_set[cell].into() < 0.0;
+        self.second.filter(|_| !is_liquid).map_or(1.0, |mobility| 1.0 / mobility)
     }
 
     pub(super) fn blocks(&self) -> &Arc<Blocks<D>> {
@@ -110,35 +143,66 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         if open == 0.0 {
             return None;
         }
+        if self.region_of_face(axis, upper).is_some() {
+            return None;
+        }
         let lower = self.blocks().step(upper, axis, 0);
-        let lower_liquid = lower.is_some_and(|slot| self.is_liquid[slot.flat::<D>()]);
-        let upper_liquid = self.is_liquid[upper.flat::<D>()];
-        match (lower_liquid, upper_liquid) {
-            (false, false) => None,
-            (true, true) => Some(Face { open, theta: 1.0, between: Between::Liquid, jump: 0.0 }),
+        let below = lower.filter(|&lower| self.is_unknown(lower));
+        match (below, self.is_unknown(upper)) {
+            (None, false) => None,
+            (Some(lower), true) => match self.second {
+                None => Some(Face { open, mobility: 1.0, between: Between::Cells, jump: 0.0 }),
+                Some(second) => Some(self.two_phase_face(axis, upper, lower, open, second)),
+            },
             _ => Some(self.surface_face(axis, upper, lower, open)),
         }
     }
 
-    /// A face between a liquid cell and one that is not.
+    /// A face between two cells, each of liquid or of the second fluid.
+    #[inline(always)]
+    fn two_phase_face(&self, axis: usize, upper: Slot, lower: Slot, open: f64, second: f64) -> Face {
+        let [below, above] = [lower, upper].map(|slot| self.liquid.level_set[slot].into() < 0.0);
+        match (below, above) {
+            (true, true) => Face { open, mobility: 1.0, between: Between::Cells, jump: 0.0 },
+            (false, false) => Face { open, mobility: second, between: Between::Cells, jump: 0.0 },
+            _ => self.interface_face(axis, upper, lower, open, second),
+        }
+    }
+
+    /// A face that the surface between liquid and second fluid crosses: its mass is that of both, each for its part of the
+    /// way between the cells, since what accelerates both is the same.
+    #[inline(never)]
+    fn interface_face(&self, axis: usize, upper: Slot, lower: Slot, open: f64, second: f64) -> Face {
+        let upper_liquid = self.liquid.level_set[upper].into() < 0.0;
+        let (liquid, other) = if upper_liquid { (upper, lower) } else { (lower, upper) };
+        let wet = self.wet(Some(liquid), Some(other), 0.0);
+        let mobility = 1.0 / (wet + (1.0 - wet) / second);
+        let sign = if upper_liquid { -1.0 } else { 1.0 };
+        let jump = sign * self.surface_pressure(axis, upper, Some(liquid), Some(other));
+        Face { open, mobility, between: Between::Cells, jump }
+    }
+
+    /// A face between a cell that is solved for and one that is not.
     #[inline(never)]
     fn surface_face(&self, axis: usize, upper: Slot, lower: Option<Slot>, open: f64) -> Face {
-        let upper_liquid = self.is_liquid[upper.flat::<D>()];
-        let (liquid, air) = if upper_liquid { (Some(upper), lower) } else { (lower, Some(upper)) };
+        let is_above = self.is_unknown(upper);
+        let (cell, air) = if is_above { (Some(upper), lower) } else { (lower, Some(upper)) };
         let between = match air.and_then(|slot| self.bubble_at(slot)) {
             Some(bubble) => Between::Bubble(bubble),
             None => Between::OpenAir,
         };
-        let sign = if upper_liquid { -1.0 } else { 1.0 };
-        let jump = sign * self.surface_pressure(axis, upper, liquid, air);
-        Face { open, theta: self.theta(axis, upper, liquid, air), between, jump }
+        let sign = if is_above { -1.0 } else { 1.0 };
+        let jump = sign * self.surface_pressure(axis, upper, cell, air);
+        let is_liquid = cell.is_none_or(|cell| self.liquid.level_set[cell].into() < 0.0);
+        let of_fluid = self.second.filter(|_| !is_liquid).unwrap_or(1.0);
+        Face { open, mobility: of_fluid / self.theta(axis, upper, cell, air), between, jump }
     }
 
     /// The bubble that a cell belongs to.
     #[inline]
     fn bubble_at(&self, cell: Slot) -> Option<usize> {
         let bubble = self.liquid.bubbles?.of_slot[cell.flat::<D>()];
-        (bubble != NO_BUBBLE && !self.is_liquid[cell.flat::<D>()]).then_some(bubble as usize)
+        (bubble != NO_BUBBLE && !self.is_unknown(cell)).then_some(bubble as usize)
     }
 
     /// The ghost-fluid fraction at the face below `upper`. On an open side of the domain the surface is the
@@ -181,11 +245,11 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         }
     }
 
-    /// Calls `f(axis, side, face)` for the faces of a cell, if it is liquid.
+    /// Calls `f(axis, side, face)` for the faces of a cell, if it is solved for.
     #[inline]
     pub(super) fn for_each_of_cell(&self, block: usize, local: usize, mut f: impl FnMut(usize, usize, Face)) {
         let cell = Slot { block, local };
-        if self.is_liquid[cell.flat::<D>()] {
+        if self.is_unknown(cell) {
             for axis in 0..D {
                 for side in 0..2 {
                     if let Some(face) = self.get(axis, self.slot_of(cell, axis, side)) {
@@ -205,7 +269,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         flux.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, flux)| {
             for (local, flux) in flux.iter_mut().enumerate() {
                 let cell = Slot { block, local };
-                *flux = if self.is_liquid[cell.flat::<D>()] {
+                *flux = if self.is_unknown(cell) {
                     let through = |axis, side| self.flux(velocity, axis, self.slot_of(cell, axis, side));
                     let out = (0..D).map(|axis| through(axis, 1) - through(axis, 0)).sum::<f64>();
                     match self.liquid.divergence.map(|divergence| divergence(cell)) {
@@ -260,7 +324,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             for local in 0..block_len::<D>() {
                 self.for_each_of_cell(block, local, |_, _, face| {
                     if let Between::Bubble(bubble) = face.between {
-                        found.push((bubble, Slot { block, local }.flat::<D>(), face.open / face.theta));
+                        found.push((bubble, Slot { block, local }.flat::<D>(), face.open * face.mobility));
                     }
                 });
             }
@@ -283,7 +347,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let (of_slots, of_bubbles) = rhs.split_at_mut(self.blocks().slots());
         let push = |side: usize, face: Face| {
             let outwards = if side == 1 { face.jump } else { -face.jump };
-            scale * outwards * face.open / face.theta
+            scale * outwards * face.open * face.mobility
         };
         of_slots.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, rhs)| {
             for (local, rhs) in rhs.iter_mut().enumerate() {
@@ -324,7 +388,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     }
 
     /// Subtracts the gradient of the scaled pressure, that of the bubbles after that of the slots, with its jumps
-    /// times `scale`. The energies are sums of `w theta u²`.
+    /// times `scale`. The energies are sums of `w u² / mobility`.
     pub(super) fn subtract_gradient(
         &self,
         scaled_pressure: &[f64],
@@ -347,10 +411,10 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                     let rise = pressure(Some(upper)) - pressure(self.blocks().step(upper, axis, 0));
                     let rise = rise + scale * face.jump;
                     let before: f64 = (*value).into();
-                    *value = T::nearest(before - rise / face.theta);
+                    *value = T::nearest(before - rise * face.mobility);
                     let after: f64 = (*value).into();
                     let [before, after, change] = [before, after, after - before].map(|u| u * u);
-                    sum = sum.plus(KineticEnergy { before, after, change }.scaled(face.open * face.theta));
+                    sum = sum.plus(KineticEnergy { before, after, change }.scaled(face.open / face.mobility));
                 }
                 sum
             };
@@ -366,7 +430,8 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         for (axis, field) in valid.axes.iter_mut().enumerate() {
             field.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, valid)| {
                 for (local, valid) in valid.iter_mut().enumerate() {
-                    *valid = self.get(axis, Slot { block, local }).is_some();
+                    let upper = Slot { block, local };
+                    *valid = self.get(axis, upper).is_some() || self.region_of_face(axis, upper).is_some();
                 }
             });
         }
@@ -390,7 +455,23 @@ fn bubbly_blocks<T: Stored, const D: usize>(liquid: &Liquid<T, D>) -> Vec<usize>
     (0..blocks.len()).filter(touches).collect()
 }
 
-fn is_unknown<T: Stored, const D: usize>(liquid: &Liquid<T, D>, slot: Slot) -> Result<bool, ProjectionError> {
+/// The mobility of a whole face in the second fluid.
+fn second_mobility<T: Stored, const D: usize>(liquid: &Liquid<T, D>) -> Result<Option<f64>, ProjectionError> {
+    let Some(ratio) = liquid.second_density_ratio else { return Ok(None) };
+    if !(ratio > 0.0 && ratio.is_finite()) {
+        let (name, expected) = ("the ratio of the densities", "positive and finite");
+        return Err(ProjectionError::BadParameter { name, value: ratio, expected });
+    }
+    if liquid.bubbles.is_some() {
+        return Err(ProjectionError::BubblesInSecondFluid);
+    }
+    Ok(Some(f64::from((1.0 / ratio) as f32)))
+}
+
+fn is_solved_for<T: Stored, const D: usize>(
+    liquid: &Liquid<T, D>,
+    slot: Slot,
+) -> Result<bool, ProjectionError> {
     let blocks = liquid.level_set.blocks();
     if !blocks.is_inside(slot) {
         return Ok(false);
@@ -400,7 +481,8 @@ fn is_unknown<T: Stored, const D: usize>(liquid: &Liquid<T, D>, slot: Slot) -> R
     if level.is_nan() {
         return Err(ProjectionError::BadLevelSet { cell: cell.to_vec() });
     }
-    if level >= 0.0 {
+    let is_air = level >= 0.0 && liquid.second_density_ratio.is_none();
+    if is_air || liquid.regions.is_some_and(|regions| regions.of_slot[slot.flat::<D>()] != NO_REGION) {
         return Ok(false);
     }
     let (mut any_open, mut outside) = (false, None);

@@ -26,6 +26,12 @@
 //! `w/theta (q_b - q_c)` over the faces that it shares with liquid cells (eq. 9). No velocity inside it is
 //! known or needed.
 //!
+//! # A second fluid
+//! Where another fluid, of density `r rho`, fills what the liquid leaves, its cells are pressure nodes too, and its faces carriers. The mass of
+//! a face is `rho w m dx^D`, with `m` = 1 in the liquid, `r` in the second fluid, and where the surface lies between the two cells what each fluid has of
+//! the way between their centres, `m = theta + (1 - theta) r`: the ghost-fluid method of Kang et al. 2000, in which `1/m` takes the place of `1/theta`
+//! in the equations above. No fraction is clamped, since no mass is small.
+//!
 //! # Rigid bodies
 //! A body is a velocity carrier with the mass matrix `M` and the velocity `V`, a translation and a rotation (Batty 2007, section
 //! 3). It closes a part `a` of a face, which then moves with its velocity there, `phi · V`. The flux out of a node that its motions
@@ -42,6 +48,15 @@
 //! there whatever water is poured on it. In truth there is a film between them, with the pressure of what is around it: what the body's
 //! motion takes of the cells under it is taken of the nearest nodes around (`boundary/films.rs`). The fluxes of a motion then also sum to zero in a
 //! sealed box, so that a body can leave its wall.
+//!
+//! # Affine regions
+//! Cells far from all surfaces may move together (Goldade 2020, section 5): a *region* is a velocity carrier with the velocity `u + A (x - c)`, `A` of
+//! trace 0, on all its faces, those to its neighbours included. It has no pressure nodes, since such a field has no divergence. With
+//! `phi` the row of a face's degrees of freedom, its mass matrix is `M = sum of r phi phi^T` over all its faces (eq. 20), its tentative velocity the
+//! least-squares fit of theirs (eq. 24), which is what the minimum asks for, and the pressures of the cells around it push it by `J = sum of n phi` over
+//! its outer faces (eq. 21). All else is as with rigid bodies. Where the divergence of its cells is to be something, the region
+//! grows evenly by that, whatever the pressure. For those who ask for the pressure in it, there is the quadratic function whose
+//! gradient has pushed it.
 //!
 //! # Surface tension
 //! At the surface the pressure of the liquid exceeds that of the air by `sigma kappa`: it jumps by that much between
@@ -92,6 +107,7 @@
 //! the added mass of a disc of eight cells is off by 9 %, instead of 1 %. Whatever the weights, hydrostatic equilibrium is exact, because the
 //! gradient does not contain them; and the energy identity holds in the norm of the same weights.
 
+mod affine;
 mod bodies;
 mod error;
 mod faces;
@@ -103,6 +119,7 @@ use rayon::prelude::*;
 
 use crate::rigid::Twist;
 
+pub use affine::{AffineRegions, NO_REGION};
 use bodies::Couplings;
 pub use bodies::{ClosedFace, FilmFlow, RigidBody};
 pub use error::ProjectionError;
@@ -149,6 +166,10 @@ pub struct Liquid<'a, T, const D: usize> {
     pub bubbles: Option<&'a Bubbles>,
     /// The rigid bodies that pressure moves.
     pub bodies: &'a [RigidBody<D>],
+    /// Cells that move together; `None` if each moves on its own.
+    pub regions: Option<&'a AffineRegions>,
+    /// The density of a second fluid that fills what the liquid leaves, as a part of that of the liquid; `None` if air is what is there.
+    pub second_density_ratio: Option<f64>,
     /// Which walls and bodies let go of the liquid; `None` if none does.
     pub separates: Option<SeparatingFace<'a, D>>,
     /// The rate at which each liquid cell is to grow, in 1/s; `None` unless volume is to be corrected.
@@ -201,8 +222,12 @@ impl ProjectionParams {
 /// How a projection went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProjectionInfo<const D: usize> {
-    /// Liquid cells with an open face, and bubbles.
+    /// Cells with an open face that hold liquid, or the second fluid, and bubbles.
     pub unknowns: usize,
+    /// Affine regions.
+    pub regions: usize,
+    /// Cells that hold liquid, those of regions among them.
+    pub liquid_cells: usize,
     /// The energies.
     pub kinetic_energy: KineticEnergy,
     /// The largest error of a cell's divergence that is left, in 1/s. Cells that leave a wall have none.
@@ -270,6 +295,8 @@ pub struct Workspace {
 ///     solid_velocity: None,
 ///     bubbles: None,
 ///     bodies: &[],
+///     regions: None,
+///     second_density_ratio: None,
 ///     separates: None,
 ///     divergence: None,
 ///     surface_pressure: None,
@@ -295,7 +322,8 @@ pub fn project<T: Stored, const D: usize>(
     }
     let faces = Faces::new(liquid, params.theta_min)?;
     let bodies = Couplings::new(&faces, params.density);
-    let operator = assemble(&faces, &bodies)?;
+    let regions = affine::Carriers::fit(&faces, velocity);
+    let operator = assemble(&faces, &bodies, &regions)?;
     let unknowns = operator.unknowns();
 
     let Workspace { rhs, solution, solver: memory } = workspace;
@@ -322,7 +350,9 @@ pub fn project<T: Stored, const D: usize>(
     let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
     let body_velocity = bodies.pushed(solution);
     let of_liquid = faces.subtract_gradient(solution, scale, velocity);
-    let kinetic_energy = of_liquid.plus(bodies.energy(&body_velocity)).scaled(0.5 * cell_mass);
+    let of_regions = regions.push(&faces, solution, velocity);
+    let of_carriers = bodies.energy(&body_velocity).plus(of_regions);
+    let kinetic_energy = of_liquid.plus(of_carriers).scaled(0.5 * cell_mass);
     faces.net_flux(velocity, rhs);
     bodies.add_flux(&body_velocity, rhs);
     let rate = |i: usize| (Slot::from_flat::<D>(i), rhs[i].max(0.0) / liquid.grid.dx);
@@ -335,6 +365,8 @@ pub fn project<T: Stored, const D: usize>(
     let valid = faces.valid();
     Ok(ProjectionInfo {
         unknowns,
+        regions: liquid.regions.map_or(0, |regions| regions.count),
+        liquid_cells: faces.liquid_cells(),
         kinetic_energy,
         max_divergence,
         separation,
@@ -355,9 +387,11 @@ pub fn pressure_system<T: Stored, const D: usize>(
     error::check_blocks(liquid, "the velocity", velocity.blocks())?;
     let faces = Faces::new(liquid, params.theta_min)?;
     let bodies = Couplings::new(&faces, params.density);
-    let operator = assemble(&faces, &bodies)?;
+    let mut velocity = velocity.clone();
+    let regions = affine::Carriers::fit(&faces, &mut velocity);
+    let operator = assemble(&faces, &bodies, &regions)?;
     let mut rhs = vec![0.0; operator.len()];
-    fill_rhs(&faces, &bodies, velocity, params.dt / (params.density * liquid.grid.dx), &mut rhs);
+    fill_rhs(&faces, &bodies, &velocity, params.dt / (params.density * liquid.grid.dx), &mut rhs);
     Ok((operator, rhs))
 }
 
@@ -406,19 +440,22 @@ fn largest(values: &[f64]) -> f64 {
 fn assemble<T: Stored, const D: usize>(
     faces: &Faces<T, D>,
     bodies: &Couplings<D>,
+    regions: &affine::Carriers<D>,
 ) -> Result<Operator<D>, ProjectionError> {
     let fill = |block: usize, patch: &mut meniscus_linalg::Patch<D>| {
         for local in 0..block_len::<D>() {
             faces.for_each_of_cell(block, local, |axis, side, face| match face.between {
-                Between::Liquid => patch.set_face(axis, side, local, face.open),
-                Between::OpenAir => patch.anchors[local] += face.open / face.theta,
+                Between::Cells => patch.set_face(axis, side, local, face.open * face.mobility),
+                Between::OpenAir => patch.anchors[local] += face.open * face.mobility,
                 Between::Bubble(_) => {}
             });
         }
     };
     let couplings = faces.bubble_couplings().into_iter();
     let bubbles: Vec<_> = couplings.map(|couplings| ExtraUnknown { couplings, anchor: 0.0 }).collect();
-    Ok(Operator::assemble(faces.blocks().clone(), fill, &bubbles, &bodies.terms())?)
+    let mut terms = bodies.terms();
+    terms.extend(regions.terms(faces));
+    Ok(Operator::assemble(faces.blocks().clone(), fill, &bubbles, &terms)?)
 }
 
 impl KineticEnergy {

@@ -28,7 +28,7 @@ pub(super) fn wall_cells<T: Stored, const D: usize>(faces: &Faces<T, D>) -> Vec<
     let has_bubbles = faces.liquid().bubbles.is_some();
     let of_block = |block: usize| -> Vec<usize> {
         let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
-        let is_at_wall = |slot: &Slot| faces.is_liquid(*slot) && faces.touches_closed(*slot, separates);
+        let is_at_wall = |slot: &Slot| faces.is_unknown(*slot) && faces.touches_closed(*slot, separates);
         let may_leave = |slot: &Slot| is_at_wall(slot) && (!has_bubbles || faces.touches_open_air(*slot));
         slots.filter(may_leave).map(Slot::flat::<D>).collect()
     };

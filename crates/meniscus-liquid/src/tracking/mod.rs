@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::Holding;
-use crate::params::{Params, Surroundings};
+use crate::params::{AirModel, Params, Surroundings};
 use crate::projection::{Bubbles, NO_BUBBLE};
 use crate::regions::{Contact, Owner, Regions, Volumes, measure_volumes};
 use crate::state::State;
@@ -235,6 +235,27 @@ impl<const D: usize> Tracked<D> {
         self.bodies.iter().zip(touches_air).map(correction).collect()
     }
 
+    /// The rate at which the cells of each region must grow for it to regain its volume, in 1/s, where they are solved for.
+    pub fn region_corrections(&self, params: &Params<D>, dt: f64) -> Vec<f64> {
+        let least = Scale::of(params).volume;
+        let rate = |region: &Bubble<D>| bubble_growth(region, params.grid.dx, dt) / region.volume.max(least);
+        self.regions.iter().map(rate).collect()
+    }
+
+    /// Gives every region the mean of the pressures of its cells.
+    pub fn set_mean_pressures(&mut self, pressure: &Field<f64, D>) {
+        let mut sums = vec![(0.0, 0.0); self.regions.len()];
+        for (&label, &pressure) in self.labels.values().iter().zip(pressure.values()) {
+            if let Some(Owner::Region(region)) = Owner::of(label) {
+                sums[region].0 += pressure;
+                sums[region].1 += 1.0;
+            }
+        }
+        for (region, (sum, count)) in self.regions.iter_mut().zip(sums) {
+            region.pressure = if count > 0.0 { sum / count } else { 0.0 };
+        }
+    }
+
     /// The body that a cell belongs to.
     pub fn body_at(&self, cell: Slot) -> Option<usize> {
         match Owner::of(self.labels[cell]) {
@@ -409,6 +430,28 @@ fn weighted_mean(of: &[usize], weight_and_value: impl Fn(usize) -> (f64, f64)) -
 }
 
 impl<const D: usize> State<D> {
+    /// The bubbles as the projection wants them, where air keeps its volume without being solved for.
+    pub(crate) fn constraints(&self, params: &Params<D>, dt: f64) -> Option<Bubbles> {
+        let tracked = self.tracked.as_ref().filter(|_| params.air == AirModel::Bubbles)?;
+        Some(tracked.constraints(params.grid.dx, dt))
+    }
+
+    /// The rate at which each cell must grow for what it belongs to to regain its volume, in 1/s.
+    pub(crate) fn corrections(&self, params: &Params<D>, dt: f64) -> impl Fn(Slot) -> f64 + Sync {
+        let (bodies, regions) = match &self.tracked {
+            Some(tracked) => (tracked.corrections(params, dt), tracked.region_corrections(params, dt)),
+            None => (vec![volume_correction(self.volume, self.volume_target, dt)], Vec::new()),
+        };
+        move |cell: Slot| match &self.tracked {
+            Some(tracked) => match Owner::of(tracked.labels[cell]) {
+                Some(Owner::Body(body)) => bodies[body],
+                Some(Owner::Region(region)) => regions[region],
+                None => 0.0,
+            },
+            None => bodies[0],
+        }
+    }
+
     /// The bubbles: regions of air that keep their volume, and that liquid touches.
     pub fn bubbles(&self) -> impl Iterator<Item = &Bubble<D>> {
         self.tracked.iter().flat_map(|tracked| &tracked.regions).filter(|region| region.is_bubble())

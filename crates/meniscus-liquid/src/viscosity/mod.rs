@@ -27,6 +27,7 @@
 //!   Poiseuille flow too fast by `G dx² / (8 mu)`. A wall that cuts cells lies where the open fractions put it; along an oblique wall
 //!   this is of first order.
 //! - **Faces with little liquid** count as a hundredth full, so that each has a velocity.
+//! - **A second fluid** has its own density and viscosity in its part of each volume, and there is no free surface.
 //! - **Viscosity that varies** is averaged to the edges by the harmonic mean over the liquid around them: the stress between two
 //!   layers is then that of the layers in series.
 //!
@@ -67,7 +68,7 @@ use crate::projection::{Liquid, Stored};
 use rigid::RigidMotions;
 use surface::SurfaceCells;
 use system::System;
-use volume::{Corners, liquid_corners};
+use volume::{Corners, full_corners, liquid_corners};
 use weights::Source;
 
 /// The dynamic viscosity of a liquid, in Pa s (2D: kg/(m s) over unit depth, the same number).
@@ -77,6 +78,8 @@ pub enum Viscosity<'a, const D: usize> {
     Uniform(f64),
     /// A value for each cell; those of air do not matter.
     Varying(&'a Field<f32, D>),
+    /// That of the liquid, and that of the second fluid that fills what it leaves.
+    OfFluids([f64; 2]),
 }
 
 /// The numbers of a step of viscosity.
@@ -90,6 +93,8 @@ pub struct ViscosityParams<'a, const D: usize> {
     pub viscosity: Viscosity<'a, D>,
     /// Whether liquid slips along walls.
     pub walls: Slip,
+    /// Which sides of the domain, lower and upper along each axis, it slips along in any case.
+    pub slip_sides: [[bool; 2]; D],
     /// When to stop.
     pub solve: SolveParams,
 }
@@ -118,8 +123,8 @@ pub enum ViscosityError {
     Solve(#[from] SolveError),
 }
 
-/// Takes `velocity`, in m/s, through a time step of viscosity, on every face that is open and touches liquid; other faces are left alone.
-/// The air in bubbles exerts no friction, as other air.
+/// Takes `velocity`, in m/s, through a time step of viscosity, on every face that is open and touches liquid, or the second fluid; other faces are
+/// left alone. The air in bubbles exerts no friction, as other air.
 ///
 /// After an error `velocity` is unchanged.
 pub fn diffuse<T: Stored, const D: usize>(
@@ -130,6 +135,10 @@ pub fn diffuse<T: Stored, const D: usize>(
     check(liquid, velocity, params)?;
     let corners = liquid_corners(liquid.level_set);
     let system = System::new(&Source { liquid, velocity, params, corners: &corners });
+    let corners = match liquid.second_density_ratio {
+        Some(_) => full_corners(liquid.level_set.blocks()),
+        None => corners,
+    };
     let mut preconditioner = Preconditioner::new(&system, &corners, liquid.open)?;
     drop(corners);
     let mut x = system.velocities(velocity);
@@ -199,6 +208,7 @@ fn check<T: Stored, const D: usize>(
     let is_bad = |value: f64| !(value >= 0.0 && value.is_finite());
     let bad = match params.viscosity {
         Viscosity::Uniform(value) => Some(value).filter(|&value| is_bad(value)),
+        Viscosity::OfFluids(values) => values.into_iter().find(|&value| is_bad(value)),
         Viscosity::Varying(field) => {
             check_blocks(blocks, "the viscosity", field.blocks())?;
             let values = field.values().par_iter().map(|&value| f64::from(value));

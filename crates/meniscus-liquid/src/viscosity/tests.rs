@@ -62,6 +62,8 @@ impl<const D: usize> Case<D> {
             divergence: None,
             bodies: &[],
             surface_pressure: None,
+            regions: None,
+            second_density_ratio: None,
             separates: None,
         }
     }
@@ -73,6 +75,7 @@ impl<const D: usize> Case<D> {
             density: 10.0,
             viscosity: Viscosity::Varying(&self.viscosity),
             walls,
+            slip_sides: [[false; 2]; D],
             solve,
         }
     }

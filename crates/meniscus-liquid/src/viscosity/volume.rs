@@ -1,7 +1,9 @@
 //! How much of the cells is liquid.
 
+use std::sync::Arc;
+
 use meniscus_core::fractions::cell_open_fraction;
-use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block, unravel};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, Tile, block_len, cell_in_block, unravel};
 use rayon::prelude::*;
 
 use crate::projection::Stored;
@@ -36,6 +38,17 @@ pub(super) fn liquid_corners<T: Stored, const D: usize>(level_set: &Field<T, D>)
             }
         },
     );
+    corners
+}
+
+/// The corners of a fluid that fills the domain.
+pub(super) fn full_corners<const D: usize>(blocks: &Arc<Blocks<D>>) -> Field<Corners, D> {
+    let mut corners = Field::new(blocks.clone(), [0.0; 8]);
+    corners.values_mut().par_iter_mut().enumerate().for_each(|(index, corners)| {
+        if blocks.is_inside(Slot::from_flat::<D>(index)) {
+            corners[..1 << D].fill(1.0);
+        }
+    });
     corners
 }
 

@@ -59,6 +59,8 @@ struct View<'a, T, const D: usize> {
     open: [Vec<f64>; D],
     corners: Tile<Corners, D, 1>,
     viscosity: Option<Tile<f32, D, 1>>,
+    /// The density of a second fluid, as a part of the liquid's.
+    second: Option<f64>,
 }
 
 impl<const D: usize> BlockWeights<D> {
@@ -109,13 +111,13 @@ impl<const D: usize> BlockWeights<D> {
     }
 
     /// Whether liquid touches a cell of the face, or a shear rate that the face takes part in.
-    fn is_wet<T>(&self, view: &View<T, D>, axis: usize, at: usize) -> bool {
+    fn is_wet<T: Stored>(&self, view: &View<T, D>, axis: usize, at: usize) -> bool {
         let shear = |other: usize| {
             let of_pair = &self.shear[pair_of(axis, other) * tile_len::<D>()..];
             of_pair[at] > 0.0 || of_pair[at + stride::<D>(other)] > 0.0
         };
         let cells = [at - stride::<D>(axis), at];
-        cells.iter().any(|&cell| view.corners.values()[cell].iter().any(|&wet| wet > 0.0))
+        cells.iter().any(|&cell| view.contents(cell, &[]) != [0.0; 2])
             || (0..D).filter(|&other| other != axis).any(shear)
     }
 }
@@ -131,11 +133,12 @@ fn place<const D: usize>(at: usize) -> [usize; D] {
 }
 
 impl<'a, T: Stored, const D: usize> View<'a, T, D> {
-    /// `None` if there is no liquid in sight.
+    /// `None` if there is no fluid in sight.
     fn new(source: &'a Source<'a, T, D>, block: usize) -> Option<Self> {
         let mut corners = Tile::new([0.0; 8]);
         corners.load(source.corners, block);
-        if corners.values().iter().all(|c| *c == [0.0; 8]) {
+        let second = source.liquid.second_density_ratio;
+        if second.is_none() && corners.values().iter().all(|c| *c == [0.0; 8]) {
             return None;
         }
         let (blocks, params) = (source.corners.blocks(), source.params);
@@ -155,7 +158,7 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
             values.map(|(at, &open)| if is_inside(at) { open.into() } else { -1.0 }).collect()
         });
         let viscosity = match params.viscosity {
-            Viscosity::Uniform(_) => None,
+            Viscosity::Uniform(_) | Viscosity::OfFluids(_) => None,
             Viscosity::Varying(field) => {
                 let mut tile = Tile::new(0.0);
                 tile.load(field, block);
@@ -163,41 +166,62 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
             }
         };
         let scale = params.dt / (params.density * source.liquid.grid.dx.powi(2));
-        Some(Self { source, block, first, scale, open, corners, viscosity })
+        Some(Self { source, block, first, scale, open, corners, viscosity, second })
     }
 
-    fn viscosity(&self, cell: usize) -> f64 {
+    /// The viscosities of the liquid in a cell and of the second fluid.
+    fn viscosities(&self, cell: usize) -> [f64; 2] {
         match (&self.viscosity, self.source.params.viscosity) {
-            (Some(tile), _) => f64::from(tile.values()[cell]),
-            (None, Viscosity::Uniform(viscosity)) => viscosity,
+            (Some(tile), _) => [f64::from(tile.values()[cell]); 2],
+            (None, Viscosity::Uniform(viscosity)) => [viscosity; 2],
+            (None, Viscosity::OfFluids(viscosities)) => viscosities,
             (None, Viscosity::Varying(_)) => unreachable!("a field is loaded"),
         }
     }
 
-    /// The sum of the liquid fractions of those corners of a cell that are, along each of the given axes, at the given side.
-    fn wet(&self, cell: usize, sides: &[(usize, usize)]) -> f64 {
+    /// The sum of the fractions that liquid and second fluid have of those corners of a cell that are, along each of the given axes, at the
+    /// given side.
+    fn contents(&self, cell: usize, sides: &[(usize, usize)]) -> [f64; 2] {
         let corners = self.corners.values()[cell];
         let chosen = (0..1usize << D).filter(|k| sides.iter().all(|&(axis, side)| k >> axis & 1 == side));
-        chosen.map(|k| f64::from(corners[k])).sum()
+        let (mut wet, mut count) = (0.0, 0.0);
+        for k in chosen {
+            wet += f64::from(corners[k]);
+            count += 1.0;
+        }
+        let has_second = self.second.is_some() && self.is_inside(cell);
+        [wet, if has_second { count - wet } else { 0.0 }]
     }
 
-    /// The number of diffusion of a control volume of which some cells hold some corners full of liquid, times its
-    /// liquid fraction. The viscosity is the harmonic mean over the liquid: two layers between which an edge lies
+    /// Whether the cell at a place in the tile is one of the domain.
+    fn is_inside(&self, at: usize) -> bool {
+        let (place, cells) = (place::<D>(at), self.source.corners.blocks().cells());
+        (0..D).all(|a| (1..=cells[a]).contains(&(self.first[a] + place[a])))
+    }
+
+    /// The number of diffusion of a control volume of which fluids fill some corners of some cells, times the part of it that
+    /// they fill. The viscosity is the harmonic mean over them: two layers between which an edge lies
     /// are then sheared by the same stress, and air counts for nothing, whatever the viscosity says there.
-    fn weight(&self, parts: &[(usize, f64)]) -> f64 {
-        let wet: f64 = parts.iter().map(|p| p.1).sum();
-        if wet == 0.0 {
+    fn weight(&self, parts: &[(usize, [f64; 2])]) -> f64 {
+        let (mut filled, mut resistance) = (0.0, 0.0);
+        for &(cell, contents) in parts {
+            for (part, viscosity) in contents.into_iter().zip(self.viscosities(cell)) {
+                if part > 0.0 {
+                    filled += part;
+                    resistance += part / viscosity;
+                }
+            }
+        }
+        if filled == 0.0 {
             return 0.0;
         }
-        let fraction = wet / f64::from(1u32 << D);
-        let resistance: f64 =
-            parts.iter().filter(|p| p.1 > 0.0).map(|&(cell, wet)| wet / self.viscosity(cell)).sum();
-        self.scale * fraction * wet / resistance
+        let fraction = filled / f64::from(1u32 << D);
+        self.scale * fraction * filled / resistance
     }
 
     /// Twice that of the cell, since a stretching rate dissipates twice its square.
     fn cell_weight(&self, at: usize) -> f64 {
-        2.0 * self.weight(&[(at, self.wet(at, &[]))])
+        2.0 * self.weight(&[(at, self.contents(at, &[]))])
     }
 
     fn normal_weight(&self, axis: usize, at: usize, cells: &[f64]) -> f64 {
@@ -217,16 +241,20 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
             return 0.0;
         }
         let cells = [(at, 0, 0), (below_a, 1, 0), (below_b, 0, 1), (below_a - stride::<D>(b), 1, 1)];
-        self.weight(&cells.map(|(cell, side_a, side_b)| (cell, self.wet(cell, &[(a, side_a), (b, side_b)]))))
+        let part = |(cell, side_a, side_b)| (cell, self.contents(cell, &[(a, side_a), (b, side_b)]));
+        self.weight(&cells.map(part))
     }
 
     /// What holds an open face, the mass in it, and its right-hand side.
     fn face(&self, axis: usize, at: usize, local: usize, cells: &[f64]) -> [f64; 3] {
         let below = at - stride::<D>(axis);
-        let parts = [(below, self.wet(below, &[(axis, 1)])), (at, self.wet(at, &[(axis, 0)]))];
-        let fraction = (parts[0].1 + parts[1].1) / f64::from(1u32 << D);
-        let inertia = if fraction == 1.0 || self.is_carrier(axis, at) { fraction } else { 0.0 };
-        let mass = (inertia * self.open[axis][at]).max(LEAST_MASS);
+        let parts = [(below, self.contents(below, &[(axis, 1)])), (at, self.contents(at, &[(axis, 0)]))];
+        let second = self.second.unwrap_or(1.0);
+        let of_part = |(_, [liquid, other]): (usize, [f64; 2])| liquid + second * other;
+        let fraction = (of_part(parts[0]) + of_part(parts[1])) / f64::from(1u32 << D);
+        let has_inertia = self.second.is_some() || fraction == 1.0 || self.is_carrier(axis, at);
+        let inertia = if has_inertia { fraction } else { 0.0 };
+        let mass = (inertia * self.open[axis][at]).max(LEAST_MASS * second.min(1.0));
         let own: f64 = self.source.velocity.axes[axis].block(self.block)[local].into();
         let (mut held, mut rhs) = (mass, mass * own);
         let mut hold = |weight: f64, velocity: f64| {
@@ -277,7 +305,11 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
             let beyond = if side == 0 { at - stride::<D>(other) } else { at + stride::<D>(other) };
             // The sides of the domain rest. A solid has the velocity that it would have at the face: liquid that moves along with a solid
             // that turns is not sheared.
-            let velocity = if self.open[axis][beyond] < 0.0 { 0.0 } else { self.solid_velocity(axis, at) };
+            let is_side = self.open[axis][beyond] < 0.0;
+            if is_side && self.source.params.slip_sides[other][side] {
+                return;
+            }
+            let velocity = if is_side { 0.0 } else { self.solid_velocity(axis, at) };
             hold(area / distance, velocity);
         }
     }

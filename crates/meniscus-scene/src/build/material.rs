@@ -35,6 +35,11 @@ impl Properties {
         base.overridden(s.material, s.density, s.viscosity, s.surface_tension)
     }
 
+    /// Whether two liquids are of the same kind. Where they touch, the tension is that of the first.
+    pub fn is_same_fluid(&self, other: &Self) -> bool {
+        self.density == other.density && self.viscosity == other.viscosity
+    }
+
     fn overridden(
         self,
         material: Option<Material>,
@@ -58,11 +63,23 @@ pub(super) fn said<'a>(table: &'a Node, key: &str) -> &'a Node {
 }
 
 impl<const D: usize> Builder<'_, D> {
-    /// What all liquids and sources are made of.
+    /// What the liquids of the first kind and all sources are made of.
     pub(super) fn substance(&mut self, content: &Content, root: &Node) -> Option<Properties> {
         let (liquids, sources) = (root.at("liquid"), root.at("source"));
-        let of_liquids =
-            content.liquid.iter().enumerate().map(|(i, l)| (liquids.entry(i), Properties::of_liquid(l)));
+        self.first_kind = content.liquid.first().map(Properties::of_liquid);
+        let first_kind = self.first_kind;
+        let is_first = |l: &Liquid| first_kind.is_some_and(|k| Properties::of_liquid(l).is_same_fluid(&k));
+        let of_liquids = content.liquid.iter().enumerate();
+        // The tension of a material is that against air; what is said of the second kind beside it must agree.
+        let said_of_second = |l: &Liquid| !is_first(l) && l.surface_tension.is_some();
+        let tension_of_second: Vec<(&Node, Properties)> = of_liquids
+            .clone()
+            .filter(|(_, l)| said_of_second(l))
+            .map(|(i, l)| (liquids.entry(i), Properties::of_liquid(l)))
+            .collect();
+        let of_liquids = of_liquids
+            .filter(|(_, l)| is_first(l))
+            .map(|(i, l)| (liquids.entry(i), Properties::of_liquid(l)));
         // That there is no room for them is told elsewhere.
         let of_liquids = of_liquids.filter(|_| content.fluid.is_none());
         let of_fluid = content.fluid.iter().map(|f| (root.at("fluid"), Properties::of_fluid(f)));
@@ -71,10 +88,11 @@ impl<const D: usize> Builder<'_, D> {
             .iter()
             .enumerate()
             .map(|(i, s)| (sources.entry(i), Properties::of_source(s, content)));
-        let all: Vec<(&Node, Properties)> = of_fluid.chain(of_liquids).chain(of_sources).collect();
+        let mut all: Vec<(&Node, Properties)> = of_fluid.chain(of_liquids).chain(of_sources).collect();
         let density = self.agreed(&all, "density", "densities", "kg/m3", |p| p.density);
-        let tension = self.agreed(&all, "surface_tension", "surface tensions", "N/m", |p| p.surface_tension);
         let viscosity = self.agreed(&all, "viscosity", "viscosities", "Pa s", |p| p.viscosity);
+        all.extend(tension_of_second);
+        let tension = self.agreed(&all, "surface_tension", "surface tensions", "N/m", |p| p.surface_tension);
         Some(Properties { density: density?, viscosity: viscosity?, surface_tension: tension? })
     }
 
@@ -104,9 +122,7 @@ impl<const D: usize> Builder<'_, D> {
                 &said(node, key).place,
                 format!("liquids of different {plural}, {wanted} and {other} {unit}"),
                 format!("another {name}"),
-                format!(
-                    "one scene holds one liquid for now: give all liquids and sources the same {name} ({usual} if left out)"
-                ),
+                format!("give the first liquid, those of its kind and all sources the same {name} ({usual} if left out)"),
             );
             self.problems.also_at(&said(first, key).place, &format!("the first {name}"));
         }

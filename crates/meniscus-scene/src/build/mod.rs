@@ -7,9 +7,11 @@ mod material;
 mod motion;
 mod names;
 mod probe;
+mod regions;
 mod search;
 mod settings;
 mod shape;
+mod two_phase;
 mod warnings;
 
 use std::path::Path;
@@ -18,7 +20,7 @@ use material::Properties;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{Bounds, Shape};
 
-use crate::content::{self, Content};
+use crate::content::{self, Content, Side};
 use crate::document::Node;
 use crate::problem::Problems;
 use crate::setup::{LiquidSetup, Setup, SinkSetup, SolidSetup, SourceSetup};
@@ -60,6 +62,8 @@ struct Builder<'a, const D: usize> {
     pruned: bool,
     /// Whether liquid comes off what does not say otherwise.
     separation: bool,
+    /// What the first liquid is.
+    first_kind: Option<Properties>,
     /// Evaluations left for the searches of this scene, so that no scene takes long to check.
     budget: usize,
 }
@@ -68,14 +72,25 @@ impl<'a, const D: usize> Builder<'a, D> {
     fn new(grid: Grid<D>, folder: &'a Path, problems: &'a mut Problems) -> Self {
         let (domain, pruned) = (domain::bounds(&grid), problems.has_errors());
         let meshes = shape::Meshes::new(folder);
-        Self { grid, domain, meshes, problems, pruned, separation: false, budget: 1_000_000 }
+        Self {
+            grid,
+            domain,
+            meshes,
+            problems,
+            pruned,
+            separation: false,
+            first_kind: None,
+            budget: 1_000_000,
+        }
     }
 
     fn build(mut self, content: &Content, root: &Node) -> Option<Setup<D>> {
         // All parts are visited before the first `?`, so that each has its say.
         let gravity = self.optional_vector(root, "gravity", content.gravity.as_deref(), gravity_default());
-        let open = self.open(content, root);
+        let open = self.sides(&content.domain.open, root, "open");
+        let slip = self.sides(&content.domain.slip, root, "slip");
         let substance = self.substance(content, root);
+        let second = self.second(content, root);
         let fluid = self.fluid(content, root);
         let smoke = self.each(root.get("smoke"), &content.smoke, Self::smoke);
         let liquids = self.each(root.get("liquid"), &content.liquid, Self::liquid);
@@ -87,6 +102,7 @@ impl<'a, const D: usize> Builder<'a, D> {
         let probes = self.each(root.get("probe"), &content.probe, Self::probe);
         self.unique_names(content, root);
         let particles = self.particles(content, root);
+        let regions = self.regions(content, root);
         let render = self.render(content, root);
         self.anything_to_simulate(content, root);
 
@@ -100,7 +116,9 @@ impl<'a, const D: usize> Builder<'a, D> {
             viscosity,
             surface_tension,
             air: content.air.model,
+            second: second?,
             walls: content.domain.walls,
+            slip: slip?,
             fluid: fluid?,
             smoke: smoke?,
             separation: self.separation,
@@ -111,11 +129,14 @@ impl<'a, const D: usize> Builder<'a, D> {
             bodies: bodies?,
             probes: probes?,
             particles: particles?,
+            regions: regions?,
             solver: content.solver,
             output: content.output,
             render: render?,
         };
         names::fill_in(&mut setup);
+        self.two_kinds_fill_the_domain(&setup, content, root);
+        self.nothing_separates_two_fluids(&setup, content, root);
         if self.problems.has_errors() {
             return None;
         }
@@ -140,7 +161,9 @@ impl<'a, const D: usize> Builder<'a, D> {
     fn liquid(&mut self, node: &Node, liquid: &content::Liquid) -> Option<LiquidSetup<D>> {
         let shape = self.shape_in_domain(node, &liquid.shape);
         let velocity = self.optional_vector(node, "velocity", liquid.velocity.as_deref(), [0.0; D]);
-        Some(LiquidSetup { shape: shape?, velocity: velocity? })
+        let is_second =
+            self.first_kind.is_some_and(|first| !Properties::of_liquid(liquid).is_same_fluid(&first));
+        Some(LiquidSetup { shape: shape?, velocity: velocity?, is_second })
     }
 
     fn source(&mut self, node: &Node, source: &content::Source) -> Option<SourceSetup<D>> {
@@ -190,19 +213,20 @@ impl<'a, const D: usize> Builder<'a, D> {
         }
     }
 
-    fn open(&mut self, content: &Content, root: &Node) -> Option<[[bool; 2]; D]> {
-        let mut open = [[false; 2]; D];
+    /// The sides of the domain that a list names.
+    fn sides(&mut self, list: &[Side], root: &Node, key: &str) -> Option<[[bool; 2]; D]> {
+        let mut named = [[false; 2]; D];
         let mut sound = true;
-        for (index, side) in content.domain.open.iter().enumerate() {
+        for (index, side) in list.iter().enumerate() {
             let (axis, end) = side.axis_and_end();
             if axis < D {
-                open[axis][end] = true;
+                named[axis][end] = true;
             } else {
                 sound = false;
-                self.no_third_axis(root.at("domain").at("open").entry(index));
+                self.no_third_axis(root.at("domain").at(key).entry(index));
             }
         }
-        sound.then_some(open)
+        sound.then_some(named)
     }
 
     /// Reports a side along z in a 2D scene.

@@ -81,7 +81,8 @@ impl<const D: usize> Builder<'_, D> {
 
     /// Liquid that nothing holds to the walls that it should stick to.
     fn walls_without_viscosity(&mut self, setup: &Setup<D>, root: &Node) {
-        if setup.walls == Walls::NoSlip && setup.viscosity == 0.0 {
+        let second = setup.second.map_or(0.0, |second| second.viscosity);
+        if setup.walls == Walls::NoSlip && setup.viscosity == 0.0 && second == 0.0 {
             self.problems.warning(
                 &root.at("domain").at("walls").place,
                 "no liquid is viscous, so none sticks to the walls",
@@ -132,7 +133,7 @@ impl<const D: usize> Builder<'_, D> {
                 continue;
             }
             // What a solid fills is no bubble.
-            if setup.air == AirModel::Bubbles && !self.meets_a_solid(setup, &cut) {
+            if setup.air != AirModel::Void && !self.meets_a_solid(setup, &cut) {
                 self.thin(node, part, &BUBBLE);
             }
         }
@@ -221,7 +222,8 @@ impl<const D: usize> Builder<'_, D> {
     fn overlapping_liquids(&mut self, setup: &Setup<D>, list: &Node) {
         for (second, b) in setup.liquids.iter().enumerate() {
             for (first, a) in setup.liquids[..second].iter().enumerate() {
-                if self.meet(&a.shape, &b.shape, SLACK) {
+                // What lies in a liquid of another kind is meant to take its place.
+                if a.is_second == b.is_second && self.meet(&a.shape, &b.shape, SLACK) {
                     let message = format!("liquid[{first}] and liquid[{second}] overlap");
                     let help = "the first one counts where both are; make them touch without overlapping, or join them by a \
                                 union";
@@ -318,7 +320,7 @@ impl<const D: usize> Builder<'_, D> {
 }
 
 /// A solid where its motion begins.
-fn solid_at_the_start<const D: usize>(solid: &SolidSetup<D>) -> Option<Shape<D>> {
+pub(super) fn solid_at_the_start<const D: usize>(solid: &SolidSetup<D>) -> Option<Shape<D>> {
     match &solid.motion {
         None => Some(solid.shape.clone()),
         Some(motion) => solid.shape.clone().transformed(motion.pose(0.0)).ok(),
@@ -326,7 +328,7 @@ fn solid_at_the_start<const D: usize>(solid: &SolidSetup<D>) -> Option<Shape<D>>
 }
 
 /// A body where it begins.
-fn body_at_the_start<const D: usize>(body: &BodySetup<D>) -> Option<Shape<D>> {
+pub(super) fn body_at_the_start<const D: usize>(body: &BodySetup<D>) -> Option<Shape<D>> {
     let pose = RigidTransform { rotation: Rotation::identity(), translation: body.centre };
     body.shape.clone().transformed(pose).ok()
 }

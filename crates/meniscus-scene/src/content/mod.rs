@@ -6,6 +6,7 @@
 mod body;
 mod fluid;
 mod material;
+mod regions;
 mod settings;
 mod shape;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use body::Body;
 pub use fluid::{Fluid, Smoke};
 pub use material::Material;
+pub use regions::{RegionFluids, RegionModel, Regions};
 pub use settings::{
     Air, AirModel, Camera, Output, Particles, Render, Show, Solver, Time, TransferScheme, Walls,
 };
@@ -63,6 +65,9 @@ pub struct Content {
     /// How particles carry the liquid.
     #[serde(default)]
     pub particles: Particles,
+    /// How the deep interior of fluids moves together.
+    #[serde(default)]
+    pub regions: Regions,
     /// How accurately the pressure is solved for.
     #[serde(default)]
     pub solver: Solver,
@@ -91,6 +96,9 @@ pub struct Domain {
     /// How viscous liquid meets the walls of the domain and all solids.
     #[serde(default)]
     pub walls: Walls,
+    /// Sides that liquid slides along even with `walls = "no-slip"`, such as `["-x", "+x"]`.
+    #[serde(default)]
+    pub slip: Vec<Side>,
     /// Whether liquid comes off the walls of the domain, and off the solids that do not say otherwise: they push it, but do not hold it.
     #[serde(default)]
     pub separation: bool,
@@ -127,8 +135,9 @@ impl Side {
     }
 }
 
-/// Liquid that is there at the start. Solids cut it, and where two liquids overlap the first one counts. All liquids and
-/// sources must have the same density, the same viscosity and the same surface tension. 2D scenes are one metre deep.
+/// Liquid that is there at the start. Solids cut it, and where two liquids overlap the first one counts. There can be liquids of two kinds, that
+/// differ in density or viscosity: then they must fill all that solids leave of the domain, without air, and results speak of those of the first
+/// kind as the liquid and of the others as air. 2D scenes are one metre deep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Liquid {
@@ -142,10 +151,10 @@ pub struct Liquid {
     /// Its density in kg/m3; 1000 if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: Option<f64>,
-    /// How much it resists shear, its dynamic viscosity in Pa s, the same for all liquids; 0 if left out.
+    /// How much it resists shear, its dynamic viscosity in Pa s; 0 if left out.
     #[schemars(range(min = 0.0))]
     pub viscosity: Option<f64>,
-    /// How much its surface contracts, in N/m; 0 if left out.
+    /// How much its surface contracts, in N/m; 0 if left out. That of the first liquid holds for all, and between liquids of two kinds.
     #[schemars(range(min = 0.0))]
     pub surface_tension: Option<f64>,
 }
@@ -169,13 +178,13 @@ pub struct Source {
     pub stop: Option<f64>,
     /// What it pours: a preset of `density`, `viscosity` and `surface_tension`, each of which can be given beside it; the same as the first liquid if left out.
     pub material: Option<Material>,
-    /// The density of what it pours in kg/m3, the same as that of all liquids; as in the first liquid if left out.
+    /// The density of what it pours in kg/m3, the same as that of the first liquid; as in the first liquid if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: Option<f64>,
-    /// The dynamic viscosity of what it pours in Pa s, the same as that of all liquids; as in the first liquid if left out.
+    /// The dynamic viscosity of what it pours in Pa s, the same as that of the first liquid; as in the first liquid if left out.
     #[schemars(range(min = 0.0))]
     pub viscosity: Option<f64>,
-    /// The surface tension of what it pours in N/m, the same as that of all liquids; as in the first liquid if left out.
+    /// The surface tension of what it pours in N/m, the same as that of the first liquid; as in the first liquid if left out.
     #[schemars(range(min = 0.0))]
     pub surface_tension: Option<f64>,
 }

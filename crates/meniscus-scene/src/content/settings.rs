@@ -28,17 +28,22 @@ impl Default for Time {
 }
 
 /// What the air does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Air {
     /// The model of the air.
     pub model: AirModel,
+    /// Its density in kg/m3; 1.2 if left out. Only with `model = "two-phase"`.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: Option<f64>,
+    /// How much it resists shear, its dynamic viscosity in Pa s; 0 if left out. Only with `model = "two-phase"`.
+    #[schemars(range(min = 0.0))]
+    pub viscosity: Option<f64>,
 }
 
 /// A model of the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[schemars(extend("x-unavailable" = ["two-phase"]))]
 pub enum AirModel {
     /// The air has no mass and the same pressure everywhere.
     #[default]
@@ -46,6 +51,9 @@ pub enum AirModel {
     /// Air that liquid and solids cut off keeps its volume and pushes on what surrounds it. It has no mass, and each
     /// pocket of it has one pressure. Air that reaches an open side is at atmospheric pressure.
     Bubbles,
+    /// The air is a fluid like the liquid, with `density` and `viscosity`: it is simulated everywhere, and each pocket of it keeps its volume. It
+    /// costs as much as liquid in its place.
+    TwoPhase,
 }
 
 /// How viscous liquid meets walls and solids.

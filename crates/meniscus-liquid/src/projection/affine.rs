@@ -1,0 +1,481 @@
+//! Affine regions among the velocity carriers (Goldade 2020, section 5).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use meniscus_core::grid::{FaceField, Slot, block_len};
+use meniscus_linalg::LowRankTerm;
+use rayon::prelude::*;
+
+use super::faces::Faces;
+use super::{KineticEnergy, Stored};
+
+/// In [`AffineRegions::of_slot`]: not in a region.
+pub const NO_REGION: u32 = u32::MAX;
+
+/// Cells that move as a few affine fields of no divergence instead of one by one.
+///
+/// No face of such a cell is closed, not even in part, and across each lies a cell of the same region, or one of no region that is of the same
+/// fluid. Every region is at least two cells wide along each axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AffineRegions {
+    /// The region of every slot, or [`NO_REGION`].
+    pub of_slot: Vec<u32>,
+    /// The number of regions.
+    pub count: usize,
+}
+
+/// The degrees of freedom of a field u + A r: u, and A row by row without its last entry, since its trace is zero.
+const fn dofs<const D: usize>() -> usize {
+    D + D * D - 1
+}
+
+/// The sums of a quantity over faces across an axis, and of it times their places along each axis.
+type Moments<const D: usize> = [[f64; 4]; D];
+
+/// What is summed up over the faces of a region.
+#[derive(Clone, Copy)]
+struct Sums<const D: usize> {
+    /// By axis of the faces: sums of 1 and r times 1 and r.
+    of_place: [[[f64; 4]; 4]; D],
+    of_velocity: Moments<D>,
+    /// Of the velocity squared.
+    energy: f64,
+}
+
+/// A region as a carrier. Places are in cells, from its centre.
+struct Carrier<const D: usize> {
+    centre: [f64; D],
+    /// The inverse of its mass, in terms of the mass of a cell full of liquid.
+    inverse_mass: Arc<Vec<f64>>,
+    /// The mass of a cell full of its fluid, as a part of that of the liquid.
+    density: f64,
+    /// How fast it is to grow along each axis: a velocity per cell.
+    growth: f64,
+    tentative: Vec<f64>,
+    /// The energy of the velocities that it was fitted to, and of what the fit left of them.
+    before: f64,
+    misfit: f64,
+    mass: Arc<Vec<f64>>,
+}
+
+/// The regions of a projection.
+pub(super) struct Carriers<const D: usize> {
+    all: Vec<Carrier<D>>,
+}
+
+impl<const D: usize> Carriers<D> {
+    /// Fits the regions to the tentative velocities, and writes the fits to their faces.
+    pub(super) fn fit<T: Stored>(faces: &Faces<T, D>, velocity: &mut FaceField<T, D>) -> Self {
+        let Some(regions) = faces.liquid().regions else { return Self { all: Vec::new() } };
+        let (centres, firsts) = centres(faces, regions);
+        let sums = sums(faces, regions, &centres, velocity);
+        let mut known: HashMap<[u64; 3], [Arc<Vec<f64>>; 2]> = HashMap::new();
+        let mut all = Vec::with_capacity(regions.count);
+        for ((sums, centre), first) in sums.iter().zip(centres).zip(firsts) {
+            let density = faces.density_ratio_at(first);
+            let growth =
+                faces.liquid().divergence.map_or(0.0, |rate| rate(first)) * faces.liquid().grid.dx / D as f64;
+            all.push(Carrier::new(sums, centre, density, growth, &mut known));
+        }
+        let carriers = Self { all };
+        carriers.write(faces, |carrier| &carrier.tentative, velocity);
+        carriers
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// The terms J^T M^-1 J of the operator.
+    pub(super) fn terms<T: Stored>(&self, faces: &Faces<T, D>) -> Vec<LowRankTerm> {
+        let k = dofs::<D>();
+        let mut terms: Vec<LowRankTerm> = self
+            .all
+            .iter()
+            .map(|carrier| LowRankTerm {
+                inverse_mass: carrier.inverse_mass.to_vec(),
+                ..LowRankTerm::default()
+            })
+            .collect();
+        for (region, unknown, moments) in self.contacts(faces) {
+            let term = &mut terms[region];
+            let column = to_dofs(&moments);
+            match term.unknowns.last() {
+                Some(&last) if last == unknown => {
+                    let at = term.columns.len() - k;
+                    term.columns[at..].iter_mut().zip(column).for_each(|(sum, c)| *sum += c);
+                }
+                _ => {
+                    term.unknowns.push(unknown);
+                    term.columns.extend(column);
+                }
+            }
+        }
+        terms
+    }
+
+    /// For each face between an unknown and a region: the region, the unknown, and the moments of the flux out of the unknown through it. Faces of
+    /// an unknown follow one another.
+    fn contacts<T: Stored>(&self, faces: &Faces<T, D>) -> Vec<(usize, usize, Moments<D>)> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let of_block = |block: usize| -> Vec<(usize, usize, Moments<D>)> {
+            let mut found = Vec::new();
+            for cell in (0..block_len::<D>()).map(|local| Slot { block, local }) {
+                if !faces.is_unknown(cell) {
+                    continue;
+                }
+                let first = found.len();
+                for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+                    let Some(other) = faces.blocks().step(cell, axis, side) else { continue };
+                    let Some(region) = faces.region_at(other) else { continue };
+                    let face = if side == 0 { cell } else { other };
+                    let mut moments = [[0.0; 4]; D];
+                    let outwards = if side == 0 { -1.0 } else { 1.0 };
+                    moments[axis] = self.all[region].place(faces, axis, face).map(|r| outwards * r);
+                    found.push((region, cell.flat::<D>(), moments));
+                }
+                found[first..].sort_by_key(|contact| contact.0);
+            }
+            found
+        };
+        (0..faces.blocks().len()).into_par_iter().map(of_block).collect::<Vec<_>>().concat()
+    }
+
+    /// Lets the scaled pressures push the regions, writes their velocities to their faces, and gives the energies. The pressure in a region is that
+    /// whose gradient pushed it.
+    pub(super) fn push<T: Stored>(
+        &self,
+        faces: &Faces<T, D>,
+        scaled_pressure: &mut [f64],
+        velocity: &mut FaceField<T, D>,
+    ) -> KineticEnergy {
+        if self.is_empty() {
+            return KineticEnergy::default();
+        }
+        let k = dofs::<D>();
+        let mut impulses = vec![vec![0.0; k]; self.all.len()];
+        let mut around = vec![(0.0, 0.0); self.all.len()];
+        for (region, unknown, moments) in self.contacts(faces) {
+            let pressure = scaled_pressure[unknown];
+            impulses[region].iter_mut().zip(to_dofs(&moments)).for_each(|(sum, c)| *sum += pressure * c);
+            around[region].0 += pressure;
+            around[region].1 += 1.0;
+        }
+        let mut energy = KineticEnergy::default();
+        let mut changes = Vec::with_capacity(self.all.len());
+        let mut after = Vec::with_capacity(self.all.len());
+        for (carrier, impulse) in self.all.iter().zip(&impulses) {
+            let change = product(&carrier.inverse_mass, impulse);
+            let velocity: Vec<f64> = carrier.tentative.iter().zip(&change).map(|(v, c)| v + c).collect();
+            energy = energy.plus(carrier.energy(&velocity, &change));
+            changes.push(change);
+            after.push(velocity);
+        }
+        self.write_dofs(faces, &after, velocity);
+        self.fill_pressure(faces, &changes, &around, scaled_pressure);
+        energy
+    }
+
+    fn write<T: Stored>(
+        &self,
+        faces: &Faces<T, D>,
+        of_carrier: impl Fn(&Carrier<D>) -> &Vec<f64>,
+        velocity: &mut FaceField<T, D>,
+    ) {
+        let dofs: Vec<Vec<f64>> = self.all.iter().map(|carrier| of_carrier(carrier).clone()).collect();
+        self.write_dofs(faces, &dofs, velocity);
+    }
+
+    /// Writes the fields of the regions to all their faces.
+    fn write_dofs<T: Stored>(&self, faces: &Faces<T, D>, dofs: &[Vec<f64>], velocity: &mut FaceField<T, D>) {
+        let fields: Vec<AffineField<D>> =
+            self.all.iter().zip(dofs).map(|(carrier, dofs)| AffineField::new(carrier, dofs)).collect();
+        for axis in 0..D {
+            let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
+            values.enumerate().for_each(|(block, values)| {
+                for (local, value) in values.iter_mut().enumerate() {
+                    let face = Slot { block, local };
+                    if let Some(region) = faces.region_of_face(axis, face) {
+                        let place = self.all[region].place(faces, axis, face);
+                        *value = T::nearest(dot(&fields[region].rows[axis], &place));
+                    }
+                }
+            });
+        }
+    }
+
+    /// `q` with `grad q = -change`: a quadratic function, about the mean of what is around the region.
+    fn fill_pressure<T: Stored>(
+        &self,
+        faces: &Faces<T, D>,
+        changes: &[Vec<f64>],
+        around: &[(f64, f64)],
+        scaled_pressure: &mut [f64],
+    ) {
+        let slots = faces.blocks().slots();
+        let fields: Vec<[[f64; 4]; D]> = changes.iter().map(|change| rows_of::<D>(change, 0.0)).collect();
+        let density = |region: usize| self.all[region].density;
+        scaled_pressure[..slots].par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+            for (local, value) in values.iter_mut().enumerate() {
+                let Some(region) = faces.region_at(Slot { block, local }) else { continue };
+                let cell = faces.blocks().cell(Slot { block, local });
+                let r: [f64; D] = std::array::from_fn(|a| cell[a] as f64 + 0.5 - self.all[region].centre[a]);
+                let (sum, count) = around[region];
+                let field = &fields[region];
+                let linear: f64 = (0..D).map(|a| field[a][0] * r[a]).sum();
+                let quadratic: f64 = (0..D)
+                    .flat_map(|a| (0..D).map(move |b| (a, b)))
+                    .map(|(a, b)| field[a][1 + b] * r[a] * r[b])
+                    .sum();
+                *value = sum / f64::max(count, 1.0) - density(region) * (linear + 0.5 * quadratic);
+            }
+        });
+    }
+}
+
+/// The velocity across each axis as a function of the place: what multiplies 1 and r.
+struct AffineField<const D: usize> {
+    rows: [[f64; 4]; D],
+}
+
+impl<const D: usize> AffineField<D> {
+    fn new(carrier: &Carrier<D>, dofs: &[f64]) -> Self {
+        Self { rows: rows_of(dofs, carrier.growth) }
+    }
+}
+
+impl<const D: usize> Carrier<D> {
+    fn new(
+        sums: &Sums<D>,
+        centre: [f64; D],
+        density: f64,
+        growth: f64,
+        known: &mut HashMap<[u64; 3], [Arc<Vec<f64>>; 2]>,
+    ) -> Self {
+        let mut velocity = sums.of_velocity;
+        // What is to grow does so whatever the pressure: the rest is fitted.
+        for (axis, moments) in velocity.iter_mut().enumerate() {
+            for (row, sum) in sums.of_place[axis].iter().zip(moments.iter_mut()) {
+                *sum -= growth * row[1 + axis];
+            }
+        }
+        let key = signature(sums, density);
+        let [mass, inverse_mass] = known
+            .entry(key)
+            .or_insert_with(|| {
+                let mass = mass_matrix(&sums.of_place, density);
+                let inverse = inverse(&mass);
+                [Arc::new(mass), Arc::new(inverse)]
+            })
+            .clone();
+        let momentum: Vec<f64> = to_dofs(&velocity).map(|m| density * m).collect();
+        let tentative = product(&inverse_mass, &momentum);
+        let fitted = rows_of::<D>(&tentative, growth);
+        let mut fitted_energy = 0.0;
+        let mut common = 0.0;
+        for axis in 0..D {
+            let moved: [f64; 4] = std::array::from_fn(|i| dot(&sums.of_place[axis][i], &fitted[axis]));
+            fitted_energy += dot(&fitted[axis], &moved);
+            common += dot(&fitted[axis], &sums.of_velocity[axis]);
+        }
+        let misfit = density * (sums.energy - 2.0 * common + fitted_energy);
+        Self { centre, inverse_mass, density, growth, tentative, before: density * sums.energy, misfit, mass }
+    }
+
+    /// 1 and the place of a face.
+    fn place<T: Stored>(&self, faces: &Faces<T, D>, axis: usize, face: Slot) -> [f64; 4] {
+        let cell = faces.blocks().cell(face);
+        let mut place = [1.0, 0.0, 0.0, 0.0];
+        for a in 0..D {
+            let middle = if a == axis { 0.0 } else { 0.5 };
+            place[1 + a] = cell[a] as f64 + middle - self.centre[a];
+        }
+        place
+    }
+
+    /// The energies, in those of a cell full of liquid.
+    fn energy(&self, velocity: &[f64], change: &[f64]) -> KineticEnergy {
+        let of = |v: &[f64]| v.iter().zip(product(&self.mass, v)).map(|(v, m)| v * m).sum::<f64>();
+        KineticEnergy { before: self.before, after: of(velocity), change: of(change) + self.misfit }
+    }
+}
+
+/// Regions with the same numbers of faces and the same moments have the same mass.
+fn signature<const D: usize>(sums: &Sums<D>, density: f64) -> [u64; 3] {
+    let mix =
+        |hash: u64, value: f64| (hash ^ value.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+    let values = || sums.of_place.iter().flatten().flatten().copied().chain([density]);
+    [values().fold(1, mix), values().fold(2, mix), values().count() as u64]
+}
+
+/// What each degree of freedom does to the field: by axis, what multiplies 1 and r; with a growth along each axis added.
+fn rows_of<const D: usize>(dofs: &[f64], growth: f64) -> [[f64; 4]; D] {
+    let mut rows = [[0.0; 4]; D];
+    let mut trace = 0.0;
+    for (axis, row) in rows.iter_mut().enumerate() {
+        row[0] = dofs[axis];
+        for b in 0..D {
+            if (axis, b) != (D - 1, D - 1) {
+                row[1 + b] = dofs[D + axis * D + b];
+            }
+        }
+        trace += row[1 + axis];
+    }
+    rows[D - 1][D] -= trace;
+    for (axis, row) in rows.iter_mut().enumerate() {
+        row[1 + axis] += growth;
+    }
+    rows
+}
+
+/// The transpose: how moments act on the degrees of freedom.
+fn to_dofs<const D: usize>(moments: &Moments<D>) -> impl Iterator<Item = f64> + '_ {
+    let of_constant = (0..D).map(|axis| moments[axis][0]);
+    let of_gradient = (0..D * D - 1).map(|k| {
+        let (a, b) = (k / D, k % D);
+        moments[a][1 + b] - if a == b { moments[D - 1][D] } else { 0.0 }
+    });
+    of_constant.chain(of_gradient)
+}
+
+/// The mass matrix (eq. 20).
+fn mass_matrix<const D: usize>(of_place: &[[[f64; 4]; 4]; D], density: f64) -> Vec<f64> {
+    let k = dofs::<D>();
+    let mut mass = vec![0.0; k * k];
+    for i in 0..k {
+        let mut unit = vec![0.0; k];
+        unit[i] = 1.0;
+        let rows = rows_of::<D>(&unit, 0.0);
+        let mut moments = [[0.0; 4]; D];
+        for axis in 0..D {
+            moments[axis] = std::array::from_fn(|m| density * dot(&of_place[axis][m], &rows[axis]));
+        }
+        for (j, value) in to_dofs(&moments).enumerate() {
+            mass[i * k + j] = value;
+        }
+    }
+    mass
+}
+
+fn dot(a: &[f64; 4], b: &[f64; 4]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn product(matrix: &[f64], v: &[f64]) -> Vec<f64> {
+    matrix.chunks_exact(v.len()).map(|row| row.iter().zip(v).map(|(m, v)| m * v).sum()).collect()
+}
+
+/// The inverse of a symmetric positive definite matrix, by Gauss and Jordan.
+fn inverse(matrix: &[f64]) -> Vec<f64> {
+    let k = matrix.len().isqrt();
+    let mut rows: Vec<Vec<f64>> = (0..k)
+        .map(|i| {
+            let mut row = matrix[i * k..(i + 1) * k].to_vec();
+            row.extend((0..k).map(|j| f64::from(u8::from(i == j))));
+            row
+        })
+        .collect();
+    for i in 0..k {
+        let pivot = rows[i][i];
+        rows[i].iter_mut().for_each(|x| *x /= pivot);
+        let own = rows[i].clone();
+        for (j, row) in rows.iter_mut().enumerate().filter(|(j, _)| *j != i) {
+            let factor = row[i];
+            if factor != 0.0 && j != i {
+                row.iter_mut().zip(&own).for_each(|(x, o)| *x -= factor * o);
+            }
+        }
+    }
+    rows.into_iter().flat_map(|row| row[k..].to_vec()).collect()
+}
+
+/// The centre of each region, in cells, and its first cell.
+fn centres<T: Stored, const D: usize>(
+    faces: &Faces<T, D>,
+    regions: &AffineRegions,
+) -> (Vec<[f64; D]>, Vec<Slot>) {
+    let blocks = faces.blocks();
+    let of_block = |(block, of_slot): (usize, &[u32])| {
+        let mut found: Vec<(u32, f64, [f64; D], Slot)> = Vec::new();
+        for (local, &region) in of_slot.iter().enumerate().filter(|(_, region)| **region != NO_REGION) {
+            let slot = Slot { block, local };
+            let cell = blocks.cell(slot);
+            let at = found.iter().position(|f| f.0 == region).unwrap_or_else(|| {
+                found.push((region, 0.0, [0.0; D], slot));
+                found.len() - 1
+            });
+            found[at].1 += 1.0;
+            (0..D).for_each(|a| found[at].2[a] += cell[a] as f64 + 0.5);
+        }
+        found
+    };
+    let parts: Vec<_> = regions.of_slot.par_chunks(block_len::<D>()).enumerate().map(of_block).collect();
+    let mut sums = vec![(0.0, [0.0; D], None); regions.count];
+    for (region, count, sum, first) in parts.into_iter().flatten() {
+        let total = &mut sums[region as usize];
+        total.0 += count;
+        (0..D).for_each(|a| total.1[a] += sum[a]);
+        total.2.get_or_insert(first);
+    }
+    let centre = |(count, sum, _): &(f64, [f64; D], Option<Slot>)| sum.map(|s| s / count.max(1.0));
+    let first = |s: &(f64, [f64; D], Option<Slot>)| s.2.unwrap_or(Slot { block: 0, local: 0 });
+    (sums.iter().map(centre).collect(), sums.iter().map(first).collect())
+}
+
+/// The sums over all faces of each region.
+fn sums<T: Stored, const D: usize>(
+    faces: &Faces<T, D>,
+    regions: &AffineRegions,
+    centres: &[[f64; D]],
+    velocity: &FaceField<T, D>,
+) -> Vec<Sums<D>> {
+    let blocks = faces.blocks();
+    let empty = Sums { of_place: [[[0.0; 4]; 4]; D], of_velocity: [[0.0; 4]; D], energy: 0.0 };
+    let of_block = |block: usize| {
+        let mut found: Vec<(usize, Sums<D>)> = Vec::new();
+        for face in (0..block_len::<D>()).map(|local| Slot { block, local }) {
+            for axis in 0..D {
+                let Some(region) = faces.region_of_face(axis, face) else { continue };
+                let at = found.iter().position(|f| f.0 == region).unwrap_or_else(|| {
+                    found.push((region, empty));
+                    found.len() - 1
+                });
+                let cell = blocks.cell(face);
+                let mut place = [1.0, 0.0, 0.0, 0.0];
+                for a in 0..D {
+                    let middle = if a == axis { 0.0 } else { 0.5 };
+                    place[1 + a] = cell[a] as f64 + middle - centres[region][a];
+                }
+                let u: f64 = velocity.axes[axis][face].into();
+                let sums = &mut found[at].1;
+                for i in 0..=D {
+                    for j in 0..=D {
+                        sums.of_place[axis][i][j] += place[i] * place[j];
+                    }
+                    sums.of_velocity[axis][i] += u * place[i];
+                }
+                sums.energy += u * u;
+            }
+        }
+        found
+    };
+    let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let mut all = vec![empty; regions.count];
+    // Summed in the order of the blocks: the same for any number of threads.
+    for (region, part) in parts.into_iter().flatten() {
+        let sums = &mut all[region];
+        for axis in 0..D {
+            for i in 0..=D {
+                for j in 0..=D {
+                    sums.of_place[axis][i][j] += part.of_place[axis][i][j];
+                }
+                sums.of_velocity[axis][i] += part.of_velocity[axis][i];
+            }
+        }
+        sums.energy += part.energy;
+    }
+    all
+}

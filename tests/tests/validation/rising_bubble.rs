@@ -1,0 +1,108 @@
+//! VALIDATION 5: the rising bubble of Hysing et al. 2009, case 1.
+
+use std::f64::consts::PI;
+
+use meniscus_core::grid::Grid;
+use meniscus_core::shape::Shape;
+use meniscus_liquid::{AirModel, Body, Params, SecondFluid, Slip, State, Surroundings};
+use meniscus_tests::all_cells;
+
+use crate::capillary::run;
+
+/// What the benchmark asks of a bubble at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    /// The height of its centre.
+    height: f64,
+    /// The mean of its vertical velocity.
+    rise: f64,
+    /// The perimeter of a disc of its area, by its own.
+    circularity: f64,
+}
+
+fn moment(state: &State<2>, params: &Params<2>) -> Moment {
+    let Grid { dx, cells, .. } = params.grid;
+    let (mut area, mut height, mut rise) = (0.0, 0.0, 0.0);
+    for cell in all_cells(cells).map(|cell| cell.map(|c| c as i64)) {
+        let part = f64::from((0.5 + state.level_set.get(cell)).clamp(0.0, 1.0));
+        let [below, above] = [cell[1], cell[1] + 1].map(|y| state.velocity.get(1, [cell[0], y]));
+        area += part;
+        height += part * params.grid.cell_centre(cell)[1];
+        rise += part * f64::from(0.5 * (below + above));
+    }
+    let perimeter = perimeter(state, cells) * dx;
+    let circularity = 2.0 * (PI * area).sqrt() * dx / perimeter;
+    Moment { height: height / area, rise: rise / area, circularity }
+}
+
+/// The length of the surface, in cells: a straight line in each square of four centres.
+fn perimeter(state: &State<2>, cells: [usize; 2]) -> f64 {
+    const CORNERS: [[i64; 2]; 4] = [[0, 0], [1, 0], [1, 1], [0, 1]];
+    let of_square = |first: [i64; 2]| {
+        let level = |k: usize| f64::from(state.level_set.get([0, 1].map(|a| first[a] + CORNERS[k][a])));
+        let crossing = |k: usize| {
+            let next = (k + 1) % 4;
+            let (from, to) = (level(k), level(next));
+            let at = |a: usize| {
+                CORNERS[k][a] as f64 + from / (from - to) * (CORNERS[next][a] - CORNERS[k][a]) as f64
+            };
+            ((from < 0.0) != (to < 0.0)).then(|| [at(0), at(1)])
+        };
+        let found: Vec<[f64; 2]> = (0..4).filter_map(crossing).collect();
+        found
+            .chunks_exact(2)
+            .map(|ends| (ends[0][0] - ends[1][0]).hypot(ends[0][1] - ends[1][1]))
+            .sum::<f64>()
+    };
+    all_cells(cells.map(|n| n - 1)).map(|cell| of_square(cell.map(|c| c as i64))).sum()
+}
+
+/// The bubble from rest until `end`.
+fn rising_bubble(cells: usize, end: f64) -> Vec<(f64, Moment)> {
+    let grid = Grid { origin: [0.0; 2], dx: 1.0 / cells as f64, cells: [cells, 2 * cells] };
+    let params = Params {
+        gravity: [0.0, -0.98],
+        density: 1000.0,
+        viscosity: 10.0,
+        surface_tension: 24.5,
+        air: AirModel::TwoPhase(SecondFluid { density: 100.0, viscosity: 1.0 }),
+        walls: Slip::None,
+        slip_sides: [[true; 2], [false; 2]],
+        ..Params::new(grid)
+    };
+    let bubble = Shape::sphere([0.5, 0.5], 0.25).expect("a disc");
+    let shape = Shape::box_between([0.0; 2], [1.0, 2.0]).expect("a box").difference(bubble);
+    let mut state = State::new(&params, &[Body { shape, velocity: [0.0; 2] }], &Surroundings::default());
+    let mut seen = run(&mut state, &params, end, |state| moment(state, &params));
+    seen.remove(0);
+    seen
+}
+
+/// The largest rise velocity, the least circularity, and the height at the end.
+fn extremes(seen: &[(f64, Moment)]) -> [f64; 3] {
+    let fastest = seen.iter().fold(0.0, |most: f64, (_, m)| most.max(m.rise));
+    let least = seen.iter().fold(1.0, |least: f64, (_, m)| least.min(m.circularity));
+    [fastest, least, seen.last().expect("there were steps").1.height]
+}
+
+const PUBLISHED: [f64; 3] = [0.2419, 0.9012, 1.081];
+
+#[test]
+fn a_bubble_rises_as_others_have_found() {
+    let found = extremes(&rising_bubble(64, 3.0));
+    for (found, published) in found.iter().zip(PUBLISHED) {
+        assert!((found / published - 1.0).abs() < 0.02, "{found} instead of {published}");
+    }
+}
+
+/// Half the cells' size: two minutes in a debug build.
+#[test]
+#[ignore = "takes minutes; run it with --release -- --ignored"]
+fn a_bubble_rises_closer_to_that_on_a_finer_grid() {
+    let errors = [64, 128].map(|cells| {
+        let found = extremes(&rising_bubble(cells, 3.0));
+        std::array::from_fn::<f64, 3, _>(|k| (found[k] / PUBLISHED[k] - 1.0).abs())
+    });
+    let largest = |errors: [f64; 3]| errors.into_iter().fold(0.0, f64::max);
+    assert!(largest(errors[1]) < largest(errors[0]) && largest(errors[1]) < 0.01, "{errors:?}");
+}
