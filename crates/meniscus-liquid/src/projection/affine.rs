@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use meniscus_core::grid::{FaceField, Slot, block_len};
-use meniscus_linalg::LowRankTerm;
+use meniscus_linalg::AffineTerm;
 use rayon::prelude::*;
 
 use super::faces::Faces;
@@ -87,36 +87,16 @@ impl<const D: usize> Carriers<D> {
         self.all.is_empty()
     }
 
-    /// The terms J^T M^-1 J of the operator.
-    pub(super) fn terms<T: Stored>(&self, faces: &Faces<T, D>) -> Vec<LowRankTerm> {
-        let k = dofs::<D>();
-        let mut terms: Vec<LowRankTerm> = self
-            .all
-            .iter()
-            .map(|carrier| LowRankTerm {
-                inverse_mass: carrier.inverse_mass.to_vec(),
-                ..LowRankTerm::default()
-            })
-            .collect();
-        for (region, unknown, moments) in self.contacts(faces) {
-            let term = &mut terms[region];
-            let column = to_dofs(&moments);
-            match term.unknowns.last() {
-                Some(&last) if last == unknown => {
-                    let at = term.columns.len() - k;
-                    term.columns[at..].iter_mut().zip(column).for_each(|(sum, c)| *sum += c);
-                }
-                _ => {
-                    term.unknowns.push(unknown);
-                    term.columns.extend(column);
-                }
-            }
-        }
-        terms
+    /// The terms J^T M^-1 J of the operator; which faces touch them, its blocks say.
+    pub(super) fn terms(&self) -> Vec<AffineTerm<D>> {
+        let term = |carrier: &Carrier<D>| AffineTerm {
+            centre: carrier.centre,
+            inverse_mass: carrier.inverse_mass.to_vec(),
+        };
+        self.all.iter().map(term).collect()
     }
 
-    /// For each face between an unknown and a region: the region, the unknown, and the moments of the flux out of the unknown through it. Faces of
-    /// an unknown follow one another.
+    /// For each face between an unknown and a region: the region, the unknown, and the moments of the flux out of the unknown through it.
     fn contacts<T: Stored>(&self, faces: &Faces<T, D>) -> Vec<(usize, usize, Moments<D>)> {
         if self.is_empty() {
             return Vec::new();
@@ -124,20 +104,13 @@ impl<const D: usize> Carriers<D> {
         let of_block = |block: usize| -> Vec<(usize, usize, Moments<D>)> {
             let mut found = Vec::new();
             for cell in (0..block_len::<D>()).map(|local| Slot { block, local }) {
-                if !faces.is_unknown(cell) {
-                    continue;
-                }
-                let first = found.len();
-                for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
-                    let Some(other) = faces.blocks().step(cell, axis, side) else { continue };
-                    let Some(region) = faces.region_at(other) else { continue };
-                    let face = if side == 0 { cell } else { other };
+                faces.for_each_region_around(cell, |axis, side, region| {
+                    let face = faces.slot_of(cell, axis, side);
                     let mut moments = [[0.0; 4]; D];
                     let outwards = if side == 0 { -1.0 } else { 1.0 };
                     moments[axis] = self.all[region].place(faces, axis, face).map(|r| outwards * r);
                     found.push((region, cell.flat::<D>(), moments));
-                }
-                found[first..].sort_by_key(|contact| contact.0);
+                });
             }
             found
         };

@@ -126,6 +126,20 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.region_at(upper).or_else(of_lower)
     }
 
+    /// Calls `f(axis, side, region)` for the faces of a cell that is solved for across which is an affine region.
+    #[inline]
+    pub(super) fn for_each_region_around(&self, cell: Slot, mut f: impl FnMut(usize, usize, usize)) {
+        if self.liquid.regions.is_none() || !self.is_unknown(cell) {
+            return;
+        }
+        for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+            if let Some(region) = self.blocks().step(cell, axis, side).and_then(|other| self.region_at(other))
+            {
+                f(axis, side, region);
+            }
+        }
+    }
+
     /// The density of what is in a cell, as a part of the liquid's.
     pub(super) fn density_ratio_at(&self, cell: Slot) -> f64 {
         let is_liquid = self.liquid.level_set[cell].into() < 0.0;
@@ -237,7 +251,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
 
     /// The slot above the lower (`side` 0) or upper (`side` 1) face of a liquid cell.
     #[inline]
-    fn slot_of(&self, cell: Slot, axis: usize, side: usize) -> Slot {
+    pub(super) fn slot_of(&self, cell: Slot, axis: usize, side: usize) -> Slot {
         if side == 0 {
             cell
         } else {

@@ -449,13 +449,15 @@ fn assemble<T: Stored, const D: usize>(
                 Between::OpenAir => patch.anchors[local] += face.open * face.mobility,
                 Between::Bubble(_) => {}
             });
+            faces.for_each_region_around(Slot { block, local }, |axis, side, region| {
+                patch.touch(axis, side, local, region);
+            });
         }
     };
     let couplings = faces.bubble_couplings().into_iter();
     let bubbles: Vec<_> = couplings.map(|couplings| ExtraUnknown { couplings, anchor: 0.0 }).collect();
-    let mut terms = bodies.terms();
-    terms.extend(regions.terms(faces));
-    Ok(Operator::assemble(faces.blocks().clone(), fill, &bubbles, &terms)?)
+    let blocks = faces.blocks().clone();
+    Ok(Operator::assemble_with_affine(blocks, fill, &bubbles, &bodies.terms(), &regions.terms())?)
 }
 
 impl KineticEnergy {
