@@ -6,7 +6,10 @@ use std::path::Path;
 
 use common::report;
 use meniscus_scene::content::Content;
-use meniscus_scene::{AirModel, ProbeKind, Scene, SceneError, Setup, Transfer, Walls, gallery};
+use meniscus_scene::{
+    AirModel, ProbeKind, RegionFluids, RegionModel, Regions, Scene, SceneError, SecondSetup, Setup, Transfer,
+    Walls, gallery,
+};
 
 fn parse(text: &str) -> Result<Scene, SceneError> {
     Scene::parse("test.toml", text, Path::new("tests/meshes"), &[])
@@ -155,6 +158,20 @@ fn a_fluid_fills_the_domain() {
 }
 
 #[test]
+fn two_fluids_arrive_in_the_setup() {
+    let domain = "[domain]\nsize = [1, 1]\ncells = 32\n";
+    let drop = "[[liquid]]\nshape = { sphere = { centre = [0.5, 0.5], radius = 0.2 } }\ndensity = 3000\n";
+    let air = format!("{domain}{drop}[air]\nmodel = \"two-phase\"\nviscosity = 0.5\n");
+    let setup: Setup<2> = valid(&air).setup();
+    assert_eq!(setup.second, Some(SecondSetup { density: 1.2, viscosity: 0.5 }));
+    let around = "[[liquid]]\nshape = { box = { from = [0, 0], to = [1, 1] } }\nviscosity = 0.1\n";
+    let setup: Setup<2> = valid(&format!("{domain}{drop}{around}")).setup();
+    assert_eq!((setup.density, setup.viscosity), (3000.0, 0.0));
+    assert_eq!(setup.second, Some(SecondSetup { density: 1000.0, viscosity: 0.1 }));
+    assert_eq!(setup.liquids.iter().map(|liquid| liquid.is_second).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
 fn everything_arrives_in_the_setup() {
     let scene = valid(EVERYTHING);
     assert_eq!(scene.dimension(), 3);
@@ -169,7 +186,11 @@ fn everything_arrives_in_the_setup() {
     );
     assert_eq!((setup.density, setup.surface_tension), (850.0, 0.03));
     assert_eq!((setup.air, setup.walls), (AirModel::Bubbles, Walls::NoSlip));
-    assert_eq!(setup.liquids.len(), 2);
+    assert_eq!(setup.slip, [[false, true], [false; 2], [false; 2]]);
+    let Regions { model, tile, largest, fluids, surface_band, interface_band, solid_band } = setup.regions;
+    assert_eq!((model, tile, largest, fluids), (RegionModel::Graded, 8, 32, RegionFluids::Liquid));
+    assert_eq!((surface_band, interface_band, solid_band), (5, Some(4), 3));
+    assert_eq!((setup.second, setup.liquids.len()), (None, 2));
     assert_eq!(setup.viscosity, 0.2);
     assert_eq!(setup.liquids[1].velocity, [0.0, -1.0, 0.0]);
     assert_eq!((setup.sources[0].start, setup.sources[0].stop), (0.1, Some(1.0)));

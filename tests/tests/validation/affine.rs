@@ -21,6 +21,9 @@ fn row<const D: usize>(axis: usize, r: [f64; D]) -> Vec<f64> {
 /// A face's velocity as a combination of unknowns, those of itself or of a region.
 type Combination = Vec<(usize, f64)>;
 
+/// A face: its axis, its two cells, its mass, and its velocity.
+type Face<const D: usize> = (usize, [usize; D], [usize; D], f64, Combination);
+
 /// The velocities of the minimum of appendix A, by (axis, cell above), from its conditions solved directly. The pressure of the first node is held
 /// at 0 if the domain is sealed.
 fn solve_directly<const D: usize>(case: &Case<D>, sealed: bool) -> Vec<(usize, [usize; D], f64)> {
@@ -35,7 +38,7 @@ fn solve_directly<const D: usize>(case: &Case<D>, sealed: bool) -> Vec<(usize, [
     let second = case.second_density_ratio;
     let density = |cell: [usize; D]| if is_liquid(cell) { 1.0 } else { second.unwrap_or(0.0) };
     let k = D + D * D - 1;
-    let mut faces: Vec<(usize, [usize; D], [usize; D], f64, Combination)> = Vec::new();
+    let mut faces: Vec<Face<D>> = Vec::new();
     let mut unknowns = regions.count * k;
     for (axis, lower) in (0..D).flat_map(|axis| all_cells(cells).map(move |cell| (axis, cell))) {
         let mut upper = lower;

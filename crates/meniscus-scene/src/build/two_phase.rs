@@ -14,7 +14,7 @@ const AIR: f64 = 1.2;
 impl<const D: usize> Builder<'_, D> {
     /// What fills that which the liquid leaves, if it is simulated.
     pub(super) fn second(&mut self, content: &Content, root: &Node) -> Option<Option<SecondSetup>> {
-        let air = self.simulated_air(content, root);
+        let air = simulated_air(content);
         let kinds = self.second_kind(content, root)?;
         if let (Some(node), Some(_)) =
             (root.key("air").filter(|_| content.air.model != AirModel::Void), kinds)
@@ -25,22 +25,6 @@ impl<const D: usize> Builder<'_, D> {
             return None;
         }
         Some(air.or(kinds))
-    }
-
-    fn simulated_air(&mut self, content: &Content, root: &Node) -> Option<SecondSetup> {
-        let air = &content.air;
-        if air.model == AirModel::TwoPhase {
-            let (density, viscosity) = (air.density.unwrap_or(AIR), air.viscosity.unwrap_or(0.0));
-            return Some(SecondSetup { density, viscosity });
-        }
-        for key in ["density", "viscosity"] {
-            if let Some(node) = root.get("air").and_then(|air| air.get(key)) {
-                let message = format!("air has a {key} only if it is simulated");
-                let help = format!("set air.model = \"two-phase\", or remove `{key}`");
-                self.problems.warning(&node.place, message, "does not matter", help);
-            }
-        }
-        None
     }
 
     /// Whether there are liquids of two kinds.
@@ -79,6 +63,9 @@ impl<const D: usize> Builder<'_, D> {
     /// Where liquids of two kinds leave something, that would be air, which has no place beside them.
     pub(super) fn two_kinds_fill_the_domain(&mut self, setup: &Setup<D>, content: &Content, root: &Node) {
         let Some(index) = setup.liquids.iter().position(|liquid| liquid.is_second) else { return };
+        if self.pruned {
+            return;
+        }
         let solids: Vec<_> = setup.solids.iter().filter_map(solid_at_the_start).collect();
         let bodies: Vec<_> = setup.bodies.iter().filter_map(body_at_the_start).collect();
         let to_anything = |p: [f64; D]| {
@@ -125,4 +112,10 @@ impl<const D: usize> Builder<'_, D> {
             self.problems.error(place, message, "no air without mass to leave behind", help);
         }
     }
+}
+
+fn simulated_air(content: &Content) -> Option<SecondSetup> {
+    let air = &content.air;
+    let (density, viscosity) = (air.density.unwrap_or(AIR), air.viscosity.unwrap_or(0.0));
+    (air.model == AirModel::TwoPhase).then_some(SecondSetup { density, viscosity })
 }

@@ -33,10 +33,10 @@ impl Default for Time {
 pub struct Air {
     /// The model of the air.
     pub model: AirModel,
-    /// Its density in kg/m3; 1.2 if left out. Only with `model = "two-phase"`.
+    /// Its density in kg/m3, which matters with `model = "two-phase"`; 1.2 if left out.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: Option<f64>,
-    /// How much it resists shear, its dynamic viscosity in Pa s; 0 if left out. Only with `model = "two-phase"`.
+    /// How much it resists shear, its dynamic viscosity in Pa s, which matters with `model = "two-phase"`; 0 if left out.
     #[schemars(range(min = 0.0))]
     pub viscosity: Option<f64>,
 }
