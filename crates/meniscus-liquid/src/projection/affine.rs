@@ -79,7 +79,8 @@ impl<const D: usize> Carriers<D> {
             all.push(Carrier::new(sums, centre, density, growth, &mut known));
         }
         let carriers = Self { all };
-        carriers.write(faces, |carrier| &carrier.tentative, velocity);
+        let tentative: Vec<Vec<f64>> = carriers.all.iter().map(|carrier| carrier.tentative.clone()).collect();
+        carriers.write(faces, &tentative, velocity);
         carriers
     }
 
@@ -147,25 +148,15 @@ impl<const D: usize> Carriers<D> {
             changes.push(change);
             after.push(velocity);
         }
-        self.write_dofs(faces, &after, velocity);
+        self.write(faces, &after, velocity);
         self.fill_pressure(faces, &changes, &around, scaled_pressure);
         energy
     }
 
-    fn write<T: Stored>(
-        &self,
-        faces: &Faces<T, D>,
-        of_carrier: impl Fn(&Carrier<D>) -> &Vec<f64>,
-        velocity: &mut FaceField<T, D>,
-    ) {
-        let dofs: Vec<Vec<f64>> = self.all.iter().map(|carrier| of_carrier(carrier).clone()).collect();
-        self.write_dofs(faces, &dofs, velocity);
-    }
-
     /// Writes the fields of the regions to all their faces.
-    fn write_dofs<T: Stored>(&self, faces: &Faces<T, D>, dofs: &[Vec<f64>], velocity: &mut FaceField<T, D>) {
-        let fields: Vec<AffineField<D>> =
-            self.all.iter().zip(dofs).map(|(carrier, dofs)| AffineField::new(carrier, dofs)).collect();
+    fn write<T: Stored>(&self, faces: &Faces<T, D>, dofs: &[Vec<f64>], velocity: &mut FaceField<T, D>) {
+        let fields: Vec<[[f64; 4]; D]> =
+            self.all.iter().zip(dofs).map(|(carrier, dofs)| rows_of(dofs, carrier.growth)).collect();
         for axis in 0..D {
             let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
             values.enumerate().for_each(|(block, values)| {
@@ -173,7 +164,7 @@ impl<const D: usize> Carriers<D> {
                     let face = Slot { block, local };
                     if let Some(region) = faces.region_of_face(axis, face) {
                         let place = self.all[region].place(faces, axis, face);
-                        *value = T::nearest(dot(&fields[region].rows[axis], &place));
+                        *value = T::nearest(dot(&fields[region][axis], &place));
                     }
                 }
             });
@@ -206,17 +197,6 @@ impl<const D: usize> Carriers<D> {
                 *value = sum / f64::max(count, 1.0) - density(region) * (linear + 0.5 * quadratic);
             }
         });
-    }
-}
-
-/// The velocity across each axis as a function of the place: what multiplies 1 and r.
-struct AffineField<const D: usize> {
-    rows: [[f64; 4]; D],
-}
-
-impl<const D: usize> AffineField<D> {
-    fn new(carrier: &Carrier<D>, dofs: &[f64]) -> Self {
-        Self { rows: rows_of(dofs, carrier.growth) }
     }
 }
 
