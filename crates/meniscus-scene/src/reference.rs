@@ -66,7 +66,7 @@ These are the tables; their examples below make up one 3D scene.
 
 /// What the sections begin with, in their order. The name of a table is its path; one kind of a table of several kinds
 /// is named after it. The texts together are one scene.
-const EXAMPLES: [(&str, &str); 23] = [
+const EXAMPLES: [(&str, &str); 24] = [
     ("", "description = \"A gate opens in front of a wheel\"\ngravity = [0, -9.81, 0]\n"),
     ("domain", "[domain]\nsize = [2, 1, 1]\ncells = 64\nopen = [\"+y\"]\nwalls = \"no-slip\"\n"),
     ("time", "[time]\nframes = 96\nfps = 24\n"),
@@ -128,6 +128,7 @@ keyframes = [
     ),
     ("air", "[air]\nmodel = \"bubbles\"\n"),
     ("particles", "[particles]\ntransfer = \"flip\"\nflip_blend = 0.95\n"),
+    ("regions", "[regions]\nmodel = \"graded\"\nsurface_band = 12\n"),
     ("solver", "[solver]\ntolerance = 1e-6\n"),
     ("output", "[output]\ncheckpoint_every = 5\nparticles = false\n"),
     ("render", "[render]\nwidth = 1280\nheight = 720\n"),
