@@ -5,6 +5,8 @@ use faer::prelude::Solve;
 use meniscus_core::vector::{norm, sub};
 use meniscus_tests::{Case, all_cells, noise, rotated_container, square_rotation, tight_params};
 
+use crate::two_phase::wet;
+
 /// The rows of the degrees of freedom of an affine field of no divergence: the velocity across `axis` at `r`.
 fn row<const D: usize>(axis: usize, r: [f64; D]) -> Vec<f64> {
     let mut row = vec![0.0; D + D * D - 1];
@@ -216,14 +218,8 @@ fn release(cells: usize, diameter: f64, ratio: f64, band: [f64; 2], tile: Option
         let mut below = cell;
         below[1] -= 1;
         let [lower, upper] = [below, cell].map(|c| case.level_set.get(c.map(|c| c as i64)));
-        let wet = match (lower < 0.0, upper < 0.0) {
-            (true, true) => 1.0,
-            (false, false) => 0.0,
-            (true, false) => lower / (lower - upper),
-            (false, true) => upper / (upper - lower),
-        };
-        momentum += wet * u;
-        volume += wet;
+        momentum += wet(lower, upper) * u;
+        volume += wet(lower, upper);
     }
     momentum / volume / params.dt / G
 }

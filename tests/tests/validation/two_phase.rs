@@ -18,7 +18,7 @@ use crate::capillary::{crossings, params, run};
 use crate::viscous_waves::{at_time, largest_difference};
 
 /// How much of the way between the centres of two cells is liquid.
-fn wet(lower: f64, upper: f64) -> f64 {
+pub fn wet(lower: f64, upper: f64) -> f64 {
     match (lower < 0.0, upper < 0.0) {
         (true, true) => 1.0,
         (false, false) => 0.0,

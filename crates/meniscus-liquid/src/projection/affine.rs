@@ -70,7 +70,7 @@ impl<const D: usize> Carriers<D> {
         let Some(regions) = faces.liquid().regions else { return Self { all: Vec::new() } };
         let (centres, firsts) = centres(faces, regions);
         let sums = sums(faces, regions, &centres, velocity);
-        let mut known: HashMap<[u64; 3], [Arc<Vec<f64>>; 2]> = HashMap::new();
+        let mut known = Masses::new();
         let mut all = Vec::with_capacity(regions.count);
         for ((sums, centre), first) in sums.iter().zip(centres).zip(firsts) {
             let density = faces.density_ratio_at(first);
@@ -84,10 +84,6 @@ impl<const D: usize> Carriers<D> {
         carriers
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
     /// The terms J^T M^-1 J of the operator; which faces touch them, its blocks say.
     pub(super) fn terms(&self) -> Vec<AffineTerm<D>> {
         let term = |carrier: &Carrier<D>| AffineTerm {
@@ -99,9 +95,6 @@ impl<const D: usize> Carriers<D> {
 
     /// For each face between an unknown and a region: the region, the unknown, and the moments of the flux out of the unknown through it.
     fn contacts<T: Stored>(&self, faces: &Faces<T, D>) -> Vec<(usize, usize, Moments<D>)> {
-        if self.is_empty() {
-            return Vec::new();
-        }
         let of_block = |block: usize| -> Vec<(usize, usize, Moments<D>)> {
             let mut found = Vec::new();
             for cell in (0..block_len::<D>()).map(|local| Slot { block, local }) {
@@ -109,7 +102,8 @@ impl<const D: usize> Carriers<D> {
                     let face = faces.slot_of(cell, axis, side);
                     let mut moments = [[0.0; 4]; D];
                     let outwards = if side == 0 { -1.0 } else { 1.0 };
-                    moments[axis] = self.all[region].place(faces, axis, face).map(|r| outwards * r);
+                    let place = place(faces.blocks().cell(face), axis, &self.all[region].centre);
+                    moments[axis] = place.map(|r| outwards * r);
                     found.push((region, cell.flat::<D>(), moments));
                 });
             }
@@ -126,7 +120,7 @@ impl<const D: usize> Carriers<D> {
         scaled_pressure: &mut [f64],
         velocity: &mut FaceField<T, D>,
     ) -> KineticEnergy {
-        if self.is_empty() {
+        if self.all.is_empty() {
             return KineticEnergy::default();
         }
         let k = dofs::<D>();
@@ -163,7 +157,7 @@ impl<const D: usize> Carriers<D> {
                 for (local, value) in values.iter_mut().enumerate() {
                     let face = Slot { block, local };
                     if let Some(region) = faces.region_of_face(axis, face) {
-                        let place = self.all[region].place(faces, axis, face);
+                        let place = place(faces.blocks().cell(face), axis, &self.all[region].centre);
                         *value = T::nearest(dot(&fields[region][axis], &place));
                     }
                 }
@@ -201,13 +195,7 @@ impl<const D: usize> Carriers<D> {
 }
 
 impl<const D: usize> Carrier<D> {
-    fn new(
-        sums: &Sums<D>,
-        centre: [f64; D],
-        density: f64,
-        growth: f64,
-        known: &mut HashMap<[u64; 3], [Arc<Vec<f64>>; 2]>,
-    ) -> Self {
+    fn new(sums: &Sums<D>, centre: [f64; D], density: f64, growth: f64, known: &mut Masses) -> Self {
         let mut velocity = sums.of_velocity;
         // What is to grow does so whatever the pressure: the rest is fitted.
         for (axis, moments) in velocity.iter_mut().enumerate() {
@@ -215,7 +203,7 @@ impl<const D: usize> Carrier<D> {
                 *sum -= growth * row[1 + axis];
             }
         }
-        let key = signature(sums, density);
+        let key = sums.of_place.iter().flatten().flatten().chain([&density]).map(|x| x.to_bits()).collect();
         let [mass, inverse_mass] = known
             .entry(key)
             .or_insert_with(|| {
@@ -238,17 +226,6 @@ impl<const D: usize> Carrier<D> {
         Self { centre, inverse_mass, density, growth, tentative, before: density * sums.energy, misfit, mass }
     }
 
-    /// 1 and the place of a face.
-    fn place<T: Stored>(&self, faces: &Faces<T, D>, axis: usize, face: Slot) -> [f64; 4] {
-        let cell = faces.blocks().cell(face);
-        let mut place = [1.0, 0.0, 0.0, 0.0];
-        for a in 0..D {
-            let middle = if a == axis { 0.0 } else { 0.5 };
-            place[1 + a] = cell[a] as f64 + middle - self.centre[a];
-        }
-        place
-    }
-
     /// The energies, in those of a cell full of liquid.
     fn energy(&self, velocity: &[f64], change: &[f64]) -> KineticEnergy {
         let of = |v: &[f64]| v.iter().zip(product(&self.mass, v)).map(|(v, m)| v * m).sum::<f64>();
@@ -256,12 +233,17 @@ impl<const D: usize> Carrier<D> {
     }
 }
 
-/// Regions with the same numbers of faces and the same moments have the same mass.
-fn signature<const D: usize>(sums: &Sums<D>, density: f64) -> [u64; 3] {
-    let mix =
-        |hash: u64, value: f64| (hash ^ value.to_bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
-    let values = || sums.of_place.iter().flatten().flatten().copied().chain([density]);
-    [values().fold(1, mix), values().fold(2, mix), values().count() as u64]
+/// Masses and their inverses by what they follow from, in bits: those of full tiles are all the same.
+type Masses = HashMap<Vec<u64>, [Arc<Vec<f64>>; 2]>;
+
+/// 1 and the place of the lower face of a cell along an axis, from a centre.
+fn place<const D: usize>(cell: [usize; D], axis: usize, centre: &[f64; D]) -> [f64; 4] {
+    let mut place = [1.0, 0.0, 0.0, 0.0];
+    for a in 0..D {
+        let middle = if a == axis { 0.0 } else { 0.5 };
+        place[1 + a] = cell[a] as f64 + middle - centre[a];
+    }
+    place
 }
 
 /// What each degree of freedom does to the field: by axis, what multiplies 1 and r; with a growth along each axis added.
@@ -335,11 +317,9 @@ fn inverse(matrix: &[f64]) -> Vec<f64> {
         let pivot = rows[i][i];
         rows[i].iter_mut().for_each(|x| *x /= pivot);
         let own = rows[i].clone();
-        for (j, row) in rows.iter_mut().enumerate().filter(|(j, _)| *j != i) {
+        for (_, row) in rows.iter_mut().enumerate().filter(|(j, _)| *j != i) {
             let factor = row[i];
-            if factor != 0.0 && j != i {
-                row.iter_mut().zip(&own).for_each(|(x, o)| *x -= factor * o);
-            }
+            row.iter_mut().zip(&own).for_each(|(x, o)| *x -= factor * o);
         }
     }
     rows.into_iter().flat_map(|row| row[k..].to_vec()).collect()
@@ -396,12 +376,7 @@ fn sums<T: Stored, const D: usize>(
                     found.push((region, empty));
                     found.len() - 1
                 });
-                let cell = blocks.cell(face);
-                let mut place = [1.0, 0.0, 0.0, 0.0];
-                for a in 0..D {
-                    let middle = if a == axis { 0.0 } else { 0.5 };
-                    place[1 + a] = cell[a] as f64 + middle - centres[region][a];
-                }
+                let place = place(blocks.cell(face), axis, &centres[region]);
                 let u: f64 = velocity.axes[axis][face].into();
                 let sums = &mut found[at].1;
                 for i in 0..=D {
