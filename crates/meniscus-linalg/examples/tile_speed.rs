@@ -175,7 +175,7 @@ impl Tank {
                 }
             }
         }
-        AffineTerm { centre, inverse_mass: invert(&mass) }
+        AffineTerm { centre, inverse_mass: invert(&mass), weight: 1.0 }
     }
 }
 

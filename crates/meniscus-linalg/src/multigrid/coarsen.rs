@@ -9,6 +9,7 @@ use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
 use super::aggregate::{Aggregation, coarse_local, corners, groups};
+use super::dissolve;
 use crate::operator::{Affine, Contact, Edge, Extras, Factor, Level, LowRank, Patch, Stencil, coordinate};
 use crate::real::Real;
 
@@ -38,10 +39,11 @@ struct Collector<'a, const D: usize> {
     anchors: Vec<[f64; 2]>,
 }
 
+/// The coarse level, and whether terms have dissolved in it.
 pub(crate) fn coarsen<T: Real, const D: usize>(
     fine: &Level<T, D>,
     aggregation: &Aggregation<D>,
-) -> Level<f32, D> {
+) -> (Level<f32, D>, bool) {
     let coarse = &aggregation.coarse;
     let mut collector = Collector {
         aggregation,
@@ -50,10 +52,11 @@ pub(crate) fn coarsen<T: Real, const D: usize>(
         anchors: vec![[0.0; 2]; aggregation.positions.len()],
     };
     collector.collect(fine);
+    let (affine, plain, dissolved) = coarse_affine(fine, aggregation);
+    dissolved.iter().for_each(|&(a, b, weight)| collector.grid_edge(a, b, weight));
     let Collector { additions, edges, anchors, .. } = collector;
     let (extras, couplings) =
         Extras::new(coarse.slots(), block_len::<D>(), &anchors, aggregation.positions.clone(), &edges);
-    let (affine, plain) = coarse_affine(fine, aggregation);
     let low_rank = LowRank::from_factors(&coarse_factors(fine, aggregation, &plain));
     let fill = |block: usize, patch: &mut Patch<D>| {
         fill_from_children(fine, aggregation, block, patch);
@@ -67,7 +70,7 @@ pub(crate) fn coarsen<T: Real, const D: usize>(
     };
     let (mut level, _) = Level::assemble(coarse.clone(), fill, extras, couplings, low_rank);
     (level.affine, level.dofs) = (affine, fine.dofs);
-    level
+    (level, !dissolved.is_empty())
 }
 
 impl<const D: usize> Collector<'_, D> {
@@ -295,13 +298,14 @@ fn coarse_factors<T: Real, const D: usize>(
     factors
 }
 
-/// The contacts of the coarse level, where cells that share a coarse one add up their faces; and the terms that cannot have any there, or had better not.
+/// The contacts of the coarse level, where cells that share a coarse one add up their faces; the terms that cannot have any there, or had better not; and
+/// the edges between cells that others dissolve into.
 fn coarse_affine<T: Real, const D: usize>(
     fine: &Level<T, D>,
     aggregation: &Aggregation<D>,
-) -> (Affine<D>, Vec<usize>) {
+) -> (Affine<D>, Vec<usize>, Vec<dissolve::Edge>) {
     if fine.affine.is_empty() {
-        return (Affine::default(), Vec::new());
+        return (Affine::default(), Vec::new(), Vec::new());
     }
     let of_block = |block: usize| {
         let mut contacts: Vec<Contact<D>> = Vec::new();
@@ -316,7 +320,8 @@ fn coarse_affine<T: Real, const D: usize>(
     };
     let contacts = (0..aggregation.coarse.len()).into_par_iter().map(of_block).collect();
     let coarse = fine.affine.with_contacts(2.0 * fine.affine.edge, contacts);
-    let mut plain = coarse.scattered();
+    let scattered = coarse.scattered();
+    let mut plain = vec![false; coarse.terms()];
     // Contacts are with cells: not so of cells that become part of an extra unknown.
     for block in 0..fine.blocks.len() {
         for &(local, _) in &aggregation.irregular[block] {
@@ -324,8 +329,13 @@ fn coarse_affine<T: Real, const D: usize>(
             touched.for_each(|c| plain[c.term as usize] = true);
         }
     }
+    let small = dissolve::small_terms(&coarse, &aggregation.coarse);
+    let dissolves: Vec<bool> = (0..plain.len()).map(|term| small[term] && !plain[term]).collect();
+    let edges = dissolve::edges(&coarse, &aggregation.coarse, &dissolves);
+    (0..plain.len()).for_each(|term| plain[term] |= scattered[term] && !dissolves[term]);
     let terms = (0..plain.len()).filter(|&term| plain[term]).collect();
-    (coarse.retain(|contact| !plain[contact.term as usize]), terms)
+    let keeps = |contact: &Contact<D>| !plain[contact.term as usize] && !dissolves[contact.term as usize];
+    (coarse.retain(keeps), terms, edges)
 }
 
 /// Adds the contacts of a child with one term along one axis to those of a coarse block.

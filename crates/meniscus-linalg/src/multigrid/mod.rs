@@ -4,6 +4,7 @@ mod aggregate;
 mod clusters;
 mod coarsen;
 mod coarsest;
+mod dissolve;
 mod nullspace;
 mod smooth;
 #[cfg(test)]
@@ -41,6 +42,8 @@ struct CoarseLevel<const D: usize> {
     level: Level<f32, D>,
     unknowns: usize,
     clusters: Vec<Cluster>,
+    /// Whether terms of the level above have [dissolved](dissolve) in this one, and have no state here.
+    dissolved: bool,
     /// Unknowns without an equation: see [`nullspace::collapsed`].
     collapsed: Vec<usize>,
     schedule: Schedule,
@@ -66,7 +69,7 @@ impl<const D: usize> Multigrid<D> {
         let mut coarse: Vec<CoarseLevel<D>> = Vec::new();
         let mut unknowns = finest.unknowns();
         while unknowns > COARSEST {
-            let (aggregation, level, collapsed) = match coarse.last() {
+            let (aggregation, level, dissolved, collapsed) = match coarse.last() {
                 None => next_level(finest),
                 Some(last) => next_level(&last.level),
             };
@@ -80,6 +83,7 @@ impl<const D: usize> Multigrid<D> {
                 clusters: find_clusters(&level),
                 level,
                 unknowns,
+                dissolved,
                 collapsed,
                 schedule: Schedule::default(),
                 vectors: Vectors::default(),
@@ -168,7 +172,7 @@ impl<const D: usize> Multigrid<D> {
         profile.time(Kernel::Restrict, || restrict(finest, vectors, &aggregations[0], &mut coarse[0]));
         profile.time(Kernel::Coarse, || coarse_cycle(aggregations, coarse, coarsest.as_ref()));
         profile.time(Kernel::SmoothUp, || {
-            ascend(finest, schedule, vectors, &aggregations[0], &coarse[0].vectors);
+            ascend(finest, schedule, vectors, &aggregations[0], &coarse[0]);
         });
     }
 
@@ -196,7 +200,7 @@ fn coarse_cycle<const D: usize>(
     for k in (1..depth).rev() {
         let (upper, lower) = coarse.split_at_mut(k);
         let at = &mut upper[k - 1];
-        ascend(&at.level, &at.schedule, &mut at.vectors, &aggregations[k], &lower[0].vectors);
+        ascend(&at.level, &at.schedule, &mut at.vectors, &aggregations[k], &lower[0]);
     }
 }
 
@@ -248,11 +252,13 @@ fn bottom<const D: usize>(
     (null_space, coarsest)
 }
 
-fn next_level<T: Real, const D: usize>(fine: &Level<T, D>) -> (Aggregation<D>, Level<f32, D>, Vec<usize>) {
+fn next_level<T: Real, const D: usize>(
+    fine: &Level<T, D>,
+) -> (Aggregation<D>, Level<f32, D>, bool, Vec<usize>) {
     let aggregation = Aggregation::new(fine);
-    let level = coarsen::coarsen(fine, &aggregation);
+    let (level, dissolved) = coarsen::coarsen(fine, &aggregation);
     let collapsed = nullspace::collapsed(fine, &level, &aggregation);
-    (aggregation, level, collapsed)
+    (aggregation, level, dissolved, collapsed)
 }
 
 impl Vectors {
@@ -288,9 +294,12 @@ fn ascend<T: Real, const D: usize>(
     schedule: &Schedule,
     vectors: &mut Vectors,
     aggregation: &Aggregation<D>,
-    coarse: &Vectors,
+    coarse: &CoarseLevel<D>,
 ) {
-    prolong(level, schedule, vectors, aggregation, coarse);
+    prolong(level, schedule, vectors, aggregation, &coarse.vectors);
+    if coarse.dissolved {
+        level.affine.state(&vectors.x, &mut vectors.v);
+    }
     sweep_back(level, schedule, vectors);
 }
 
@@ -444,7 +453,7 @@ fn add_to_groups<T: Real, const D: usize>(
     }
 }
 
-/// x += P x_coarse, and the states with it: F P x_coarse is the coarse state.
+/// x += P x_coarse, and the states with it: F P x_coarse is the coarse state, of the terms that the coarse level has.
 fn prolong<T: Real, const D: usize>(
     level: &Level<T, D>,
     schedule: &Schedule,

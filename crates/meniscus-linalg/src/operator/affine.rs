@@ -27,6 +27,8 @@ pub struct AffineTerm<const D: usize> {
     pub centre: [f64; D],
     /// The inverse of the mass matrix, row by row: symmetric, positive semi-definite.
     pub inverse_mass: Vec<f64>,
+    /// What a face within it would weigh in the stencil if its cells were unknowns of their own: on levels whose cells are as large as the term they are.
+    pub weight: f64,
 }
 
 /// Cells of a contact, on average, below which it is better to store columns.
@@ -40,6 +42,10 @@ pub(crate) type Moments<V> = [V; 4];
 struct Body {
     /// From moments, D + 1 of each axis, to the state.
     state: Vec<f64>,
+    /// The weight of a face within it.
+    weight: f64,
+    /// Whether it surely surrounds nothing: all lines along some axis enter it once.
+    solid: bool,
 }
 
 /// The cells of a block that touch one term along one axis, all in the same way.
@@ -160,7 +166,8 @@ impl<const D: usize> Affine<D> {
             let finite = term.inverse_mass.iter().chain(&term.centre).all(|m| m.is_finite());
             let square = term.inverse_mass.len() == k * k && finite;
             let factor = square.then(|| cholesky(&term.inverse_mass, k)).flatten();
-            Ok(Body { state: state_matrix::<D>(&factor.ok_or(index)?) })
+            let valid = factor.filter(|_| term.weight >= 0.0 && term.weight.is_finite());
+            Ok(Body { state: state_matrix::<D>(&valid.ok_or(index)?), weight: term.weight, solid: false })
         };
         let bodies = terms.par_iter().enumerate().map(body).collect::<Result<Vec<_>, usize>>()?;
         for contact in contacts.iter_mut().flatten() {
@@ -168,6 +175,9 @@ impl<const D: usize> Affine<D> {
             contact.at.iter_mut().zip(centre).for_each(|(at, centre)| *at -= centre);
         }
         let mut this = Self::with_bodies(Arc::new(bodies), first_dof, 1.0, contacts);
+        let solid: Vec<bool> = (0..terms.len()).into_par_iter().map(|term| this.is_solid(term)).collect();
+        let bodies = Arc::get_mut(&mut this.bodies).expect("no other level yet");
+        bodies.iter_mut().zip(solid).for_each(|(body, solid)| body.solid = solid);
         let bounds: Vec<f64> =
             (0..terms.len()).into_par_iter().map(|t| 0.5 * this.largest(t, &this.bodies[t])).collect();
         let of_terms = this.of_terms.iter_mut().map(|(_, contact)| contact);
@@ -206,6 +216,10 @@ impl<const D: usize> Affine<D> {
         self.bodies.is_empty()
     }
 
+    pub(crate) fn terms(&self) -> usize {
+        self.bodies.len()
+    }
+
     /// The terms whose contacts have so few cells that columns of F are cheaper. Exact relaxation of these is also better where terms outweigh
     /// the stencil, as they do once cells are as large as they.
     pub(crate) fn scattered(&self) -> Vec<bool> {
@@ -215,6 +229,37 @@ impl<const D: usize> Affine<D> {
             (cells as usize) < SCATTERED * self.of_term(term).count()
         };
         (0..self.bodies.len()).into_par_iter().map(is_scattered).collect()
+    }
+
+    /// Whether all lines along some axis enter a term once.
+    fn is_solid(&self, term: usize) -> bool {
+        let enter_once = |axis: usize| {
+            // By column of blocks, known by where it lies: the lines that have entered.
+            let mut entered: Vec<([u64; D], u64)> = Vec::new();
+            let below = self.of_term(term).filter(|(_, c)| c.axis as usize == axis && c.weight > 0.0);
+            below.into_iter().all(|(_, contact)| {
+                let mut column = contact.at.map(f64::to_bits);
+                column[axis] = 0;
+                let known = entered.iter().position(|(other, _)| *other == column).unwrap_or_else(|| {
+                    entered.push((column, 0));
+                    entered.len() - 1
+                });
+                contact.locals().all(|local| {
+                    let low = local & ((1 << (3 * axis)) - 1);
+                    let line = 1 << (low | (local >> (3 * axis + 3)) << (3 * axis));
+                    let is_new = entered[known].1 & line == 0;
+                    entered[known].1 |= line;
+                    is_new
+                })
+            })
+        };
+        (0..D).any(enter_once)
+    }
+
+    /// What a face within a term weighs, if all it touches is around it.
+    pub(crate) fn inner_weight(&self, term: usize) -> Option<f64> {
+        let body = &self.bodies[term];
+        body.solid.then_some(body.weight)
     }
 
     /// Whether no contact is left of a term: it has become a plain low-rank term.
@@ -274,7 +319,8 @@ impl<const D: usize> Affine<D> {
         }
     }
 
-    fn of_term(&self, term: usize) -> impl Iterator<Item = (usize, &Contact<D>)> {
+    /// The contacts of a term, each with its block.
+    pub(crate) fn of_term(&self, term: usize) -> impl Iterator<Item = (usize, &Contact<D>)> {
         let range = self.starts[term] as usize..self.starts[term + 1] as usize;
         self.of_terms[range].iter().map(|(block, contact)| (*block as usize, contact))
     }

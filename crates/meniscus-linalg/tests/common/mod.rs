@@ -409,7 +409,7 @@ pub fn tiles_below<const D: usize>(
     };
     let affine = masses
         .iter()
-        .map(|(t, mass)| AffineTerm { centre: centres[t], inverse_mass: invert(mass) })
+        .map(|(t, mass)| AffineTerm { centre: centres[t], inverse_mass: invert(mass), weight: 1.0 })
         .collect();
     (problem.with_terms(basis, |t| masses[&t].clone()), affine)
 }

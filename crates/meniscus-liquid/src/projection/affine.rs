@@ -89,6 +89,7 @@ impl<const D: usize> Carriers<D> {
         let term = |carrier: &Carrier<D>| AffineTerm {
             centre: carrier.centre,
             inverse_mass: carrier.inverse_mass.to_vec(),
+            weight: 1.0 / carrier.density,
         };
         self.all.iter().map(term).collect()
     }
