@@ -23,6 +23,7 @@ pub(crate) trait Real:
     fn of(value: f64) -> Self;
     fn f64(self) -> f64;
     fn from_byte(value: u8) -> Self;
+    fn narrow(value: f32) -> Self;
 }
 
 impl Real for f32 {
@@ -41,6 +42,10 @@ impl Real for f32 {
     fn from_byte(value: u8) -> Self {
         Self::from(value)
     }
+    #[inline(always)]
+    fn narrow(value: f32) -> Self {
+        Self::from(value)
+    }
 }
 
 impl Real for f64 {
@@ -57,6 +62,10 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn from_byte(value: u8) -> Self {
+        Self::from(value)
+    }
+    #[inline(always)]
+    fn narrow(value: f32) -> Self {
         Self::from(value)
     }
 }

@@ -67,6 +67,9 @@ pub(crate) fn coarsen<T: Real, const D: usize>(
             patch.anchors[local] += anchor;
             patch.masses[local] += mass;
         }
+        if !dissolved.is_empty() {
+            patch.snap();
+        }
     };
     let (mut level, _) = Level::assemble(coarse.clone(), fill, extras, couplings, low_rank);
     (level.affine, level.dofs) = (affine, fine.dofs);

@@ -12,7 +12,7 @@ use super::coarsen::STIFFNESS;
 use crate::operator::Affine;
 
 /// The most cells from the first to the last one that a small term touches along an axis.
-const SPAN: usize = 2;
+const SPAN: usize = 4;
 
 /// The two cells, by flat index, and the weight of what joins them.
 pub(crate) type Edge = (usize, usize, f64);

@@ -367,14 +367,14 @@ fn restrict_sheets<T: Real, const D: usize>(
 ) {
     let Vectors { x, b, .. } = vectors;
     let mut sums = vec![[0.0; 16]; level.sheets.list.len()];
-    sums.par_chunks_mut(SHEET_TASK).enumerate().for_each_init(Scratch::new, |scratch, (task, sums)| {
+    sums.par_chunks_mut(SHEET_TASK).enumerate().for_each(|(task, sums)| {
         simd(
             #[inline(always)]
             || {
                 let mut residual = [0.0; SHEET];
                 for (i, sums) in sums.iter_mut().enumerate() {
                     let sheet = task * SHEET_TASK + i;
-                    level.sheet_product(sheet, x, pull, scratch, &mut residual);
+                    level.sheet_product(sheet, x, pull, &mut residual);
                     let b = &b[level.slots() + SHEET * sheet..][..SHEET];
                     for (r, b) in residual.iter_mut().zip(b) {
                         *r = b - *r;

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use super::clusters::Cluster;
 use crate::operator::{
-    Affine, Coupling, Expanded, LANES, Level, Moments, NONE, Planes, SHEET, SHEET_TASK, Scratch, Sheets,
-    Stencil, TASK_BLOCKS, Tile, lane, planes, spread,
+    Affine, Coupling, Expanded, LANES, Level, Moments, Planes, SHEET, SHEET_TASK, Scratch, Stencil,
+    TASK_BLOCKS, Tile, lane, planes, spread,
 };
 use crate::real::Real;
 
@@ -29,6 +29,15 @@ enum Direction {
 struct Visit {
     rounds: usize,
     direction: Direction,
+}
+
+impl Visit {
+    /// The colours in the order they are relaxed in.
+    #[inline(always)]
+    fn colours(self) -> impl Iterator<Item = usize> {
+        let first = usize::from(self.direction == Direction::Backward);
+        (0..2 * self.rounds).map(move |k| (k + first) % 2)
+    }
 }
 
 /// What a block and its neighbours hold when it is visited.
@@ -238,7 +247,7 @@ fn relax_sheets<T: Real, const D: usize>(
     class: usize,
     visit: Visit,
 ) {
-    let Sheets { list, ends } = &level.sheets;
+    let ends = &level.sheets.ends;
     let (first, last) = (if class == 0 { 0 } else { ends[class - 1] }, ends[class]);
     let (start, end) = (level.slots() + SHEET * first, level.slots() + SHEET * last);
     let (before, rest) = vectors.x.split_at_mut(start);
@@ -250,32 +259,19 @@ fn relax_sheets<T: Real, const D: usize>(
         if at < start { &before[at..at + SHEET] } else { &after[at - end..at - end + SHEET] }
     };
     let b = &vectors.b[start..end];
-    mine.par_chunks_mut(SHEET * SHEET_TASK).zip(b.par_chunks(SHEET * SHEET_TASK)).enumerate().for_each_init(
-        || (Scratch::new(), [[0.0; LANES]; 8]),
-        |(scratch, rhs), (task, (chunk, b))| {
-            simd(
-                #[inline(always)]
-                || {
-                    let Scratch { tile, coefficients } = scratch;
-                    for (i, (own, b)) in chunk.chunks_exact_mut(SHEET).zip(b.chunks_exact(SHEET)).enumerate()
-                    {
-                        let number = first + task * SHEET_TASK + i;
-                        let sheet = &list[number];
-                        tile.load(own);
-                        tile.load_sides(|axis, side| {
-                            let other = sheet.neighbours[axis][side];
-                            (other != NONE).then(|| values_of(other as usize))
-                        });
-                        load_rhs(b, &sheet.couplings, value_of, rhs);
-                        let unit = level.blocks.len() + number;
-                        load_coefficients(&level.affine, unit, pull, &sheet.stencil, tile, rhs, coefficients);
-                        relax_tile(coefficients, tile, rhs, visit);
-                        tile.store(own);
-                    }
-                },
-            );
-        },
-    );
+    let tasks = mine.par_chunks_mut(SHEET * SHEET_TASK).zip(b.par_chunks(SHEET * SHEET_TASK));
+    tasks.enumerate().for_each(|(task, (chunk, b))| {
+        simd(
+            #[inline(always)]
+            || {
+                let sheets = chunk.as_chunks_mut().0.iter_mut().zip(b.as_chunks().0);
+                for (i, (own, b)) in sheets.enumerate() {
+                    let sheet = first + task * SHEET_TASK + i;
+                    level.relax_sheet(sheet, values_of, value_of, b, pull, visit.colours(), own);
+                }
+            },
+        );
+    });
 }
 
 /// A block's right-hand side, with the known part of its couplings to extra unknowns added.
@@ -298,14 +294,14 @@ fn load_rhs<T: Real>(
 /// A block's coefficients, with what keeps the states of affine terms as they are: their forces, and a mass on what changes that holds the balance to
 /// what the forces will change by.
 #[inline(always)]
-fn load_coefficients<T: Real, const D: usize, const E: usize>(
+fn load_coefficients<T: Real, const D: usize>(
     affine: &Affine<D>,
     block: usize,
     pull: &[Moments<f32>],
-    stencil: &Stencil<T, E>,
-    tile: &Tile<f32, E>,
+    stencil: &Stencil<T, D>,
+    tile: &Tile<f32, D>,
     rhs: &mut Planes<f32>,
-    coefficients: &mut Expanded<f32, E>,
+    coefficients: &mut Expanded<f32, D>,
 ) {
     if affine.contacts(block).is_empty() {
         return coefficients.load_inverse(stencil);
@@ -485,11 +481,8 @@ fn relax_tile<const D: usize>(
     rhs: &Planes<f32>,
     visit: Visit,
 ) {
-    for _ in 0..visit.rounds {
-        for half in 0..2 {
-            let colour = if visit.direction == Direction::Forward { half } else { 1 - half };
-            relax_cells(coefficients, tile, rhs, colour);
-        }
+    for colour in visit.colours() {
+        relax_cells(coefficients, tile, rhs, colour);
     }
 }
 

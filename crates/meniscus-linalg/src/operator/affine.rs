@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::low_rank::{Factor, cholesky};
 use super::set_bits;
-use super::sheets::SHEET;
+use super::sheets::{Cells, SHEET};
 use crate::real::{Real, Row, row_of};
 
 /// A low-rank term with D + D² - 1 degrees of freedom: a constant vector, and the gradient of a vector field, row by row, without its last
@@ -92,10 +92,10 @@ impl<const D: usize> Contact<D> {
             &self.cells,
             #[inline(always)]
             |y, z, bits| {
-                let x = row_of(x, 64 * z + 8 * y);
+                let (x, members) = (row_of(x, 64 * z + 8 * y), &MEMBERS[bits as usize]);
                 let (y, z) = (V::from_byte(y as u8), V::from_byte(z as u8));
                 for i in 0..8 {
-                    let value = if bits & 1 << i != 0 { x[i] } else { V::ZERO };
+                    let value = V::narrow(members[i]) * x[i];
                     all[i] += value;
                     by_y[i] += y * value;
                     by_z[i] += z * value;
@@ -112,6 +112,17 @@ impl<const D: usize> Contact<D> {
         [sum(&all), sum(&by_x), sum(&by_y), sum(&by_z)]
     }
 }
+
+/// The bits of a byte as numbers.
+static MEMBERS: [Row<f32>; 256] = {
+    let mut members = [[0.0; 8]; 256];
+    let mut k = 0;
+    while k < 256 * 8 {
+        members[k / 8][k % 8] = (k / 8 >> (k % 8) & 1) as f32;
+        k += 1;
+    }
+    members
+};
 
 /// Calls `row(y, z, members)` for the rows that have any.
 #[inline(always)]
@@ -422,33 +433,53 @@ impl<const D: usize> Affine<D> {
         mut add: impl FnMut(usize, Row<V>, Row<V>),
     ) {
         for contact in self.contacts(block) {
-            let weight = V::of(f64::from(contact.weight));
             let bound = V::of(f64::from(contact.bound));
-            let pull = pull[contact.term as usize * D + contact.axis as usize];
-            let mut local = [weight * pull[0], V::ZERO, V::ZERO, V::ZERO];
-            for a in 0..D {
-                local[0] += weight * pull[a + 1] * V::of(contact.at[a]);
-                local[a + 1] = weight * pull[contact.order[a] as usize + 1] * V::of(self.edge);
-            }
+            let local = self.force_along(contact, pull);
             for_each_row(
                 &contact.cells,
                 #[inline(always)]
                 |y, z, bits| {
                     let first =
                         local[0] + local[2] * V::from_byte(y as u8) + local[3] * V::from_byte(z as u8);
+                    let members = &MEMBERS[bits as usize];
                     let (mut force, mut bounds) = ([V::ZERO; 8], [V::ZERO; 8]);
                     for i in 0..8 {
-                        force[i] = if bits & 1 << i != 0 {
-                            first + local[1] * V::from_byte(i as u8)
-                        } else {
-                            V::ZERO
-                        };
-                        bounds[i] = if bits & 1 << i != 0 { bound } else { V::ZERO };
+                        let member = V::narrow(members[i]);
+                        force[i] = member * (first + local[1] * V::from_byte(i as u8));
+                        bounds[i] = member * bound;
                     }
                     add(64 * z + 8 * y, force, bounds);
                 },
             );
         }
+    }
+
+    /// Adds the forces on the cells of a sheet, which is counted as a block.
+    #[inline(always)]
+    pub(crate) fn add_sheet_forces<V: Real>(&self, sheet: usize, pull: &[Moments<V>], sums: &mut Cells<V>) {
+        for contact in self.contacts(sheet) {
+            let [first, by_x, by_y, _] = self.force_along(contact, pull);
+            for (y, sums) in sums.chunks_exact_mut(8).enumerate() {
+                let members = &MEMBERS[contact.cells[0] as usize >> (8 * y) & 255];
+                let first = first + by_y * V::from_byte(y as u8);
+                for (i, sum) in sums.iter_mut().enumerate() {
+                    *sum += V::narrow(members[i]) * (first + by_x * V::from_byte(i as u8));
+                }
+            }
+        }
+    }
+
+    /// The force of a contact at the block's first cell, and how it changes along rows, columns and layers.
+    #[inline(always)]
+    fn force_along<V: Real>(&self, contact: &Contact<D>, pull: &[Moments<V>]) -> Moments<V> {
+        let weight = V::of(f64::from(contact.weight));
+        let pull = pull[contact.term as usize * D + contact.axis as usize];
+        let mut force = [weight * pull[0], V::ZERO, V::ZERO, V::ZERO];
+        for a in 0..D {
+            force[0] += weight * pull[a + 1] * V::of(contact.at[a]);
+            force[a + 1] = weight * pull[contact.order[a] as usize + 1] * V::of(self.edge);
+        }
+        force
     }
 
     /// The bound of one cell.

@@ -8,6 +8,7 @@ mod affine;
 mod expand;
 mod extras;
 mod low_rank;
+mod places;
 mod sheets;
 mod stencil;
 mod tile;
@@ -26,7 +27,8 @@ pub use extras::ExtraUnknown;
 pub(crate) use extras::{Coupling, Edge, Extras};
 pub use low_rank::LowRankTerm;
 pub(crate) use low_rank::{Factor, LowRank};
-pub(crate) use sheets::{NONE, Places, SHEET, Sheet, Sheets};
+pub(crate) use places::Places;
+pub(crate) use sheets::{NONE, SHEET, Sheets};
 pub(crate) use stencil::{Mask, Stencil, coordinate};
 pub use stencil::{Patch, face_len, lower_face, upper_face};
 pub(crate) use tile::{LANES, Planes, Tile, gather, lane, planes, spread};
@@ -491,61 +493,21 @@ impl<T: Real, const D: usize> Level<T, D> {
     /// The products A x of all sheets; returns x · y.
     fn apply_sheets<V: Real>(&self, x: &[V], pull: &[Moments<V>], y: &mut [V]) -> f64 {
         let first = self.slots();
-        let tasks = y.par_chunks_mut(SHEET * SHEET_TASK).enumerate().map_init(
-            Scratch::new,
-            |scratch, (task, chunk)| {
-                simd(
-                    #[inline(always)]
-                    || {
-                        let mut sum = 0.0;
-                        for (i, y) in chunk.chunks_exact_mut(SHEET).enumerate() {
-                            let sheet = task * SHEET_TASK + i;
-                            self.sheet_product(sheet, x, pull, scratch, y);
-                            sum += row_dot(&x[first + SHEET * sheet..][..SHEET], y);
-                        }
-                        sum
-                    },
-                )
-            },
-        );
-        tasks.collect::<Vec<f64>>().iter().sum()
-    }
-
-    /// The product A x of one sheet.
-    #[inline(always)]
-    pub(crate) fn sheet_product<V: Real>(
-        &self,
-        sheet: usize,
-        x: &[V],
-        pull: &[Moments<V>],
-        scratch: &mut Scratch<V, 2>,
-        y: &mut [V],
-    ) {
-        let Scratch { tile, coefficients } = scratch;
-        let Sheet { neighbours, stencil, couplings, .. } = &self.sheets.list[sheet];
-        let values_of = |sheet: usize| &x[self.slots() + SHEET * sheet..][..SHEET];
-        tile.load(values_of(sheet));
-        tile.load_sides(|axis, side| {
-            (neighbours[axis][side] != NONE).then(|| values_of(neighbours[axis][side] as usize))
+        let tasks = y.par_chunks_mut(SHEET * SHEET_TASK).enumerate().map(|(task, chunk)| {
+            simd(
+                #[inline(always)]
+                || {
+                    let mut sum = 0.0;
+                    for (i, y) in chunk.as_chunks_mut().0.iter_mut().enumerate() {
+                        let sheet = task * SHEET_TASK + i;
+                        self.sheet_product(sheet, x, pull, y);
+                        sum += row_dot(&x[first + SHEET * sheet..][..SHEET], y);
+                    }
+                    sum
+                },
+            )
         });
-        coefficients.load(stencil);
-        let mut product = [V::ZERO; LANES];
-        coefficients.product(tile, 0, &mut product);
-        gather(&product, y);
-        for c in couplings {
-            let y = &mut y[c.local as usize];
-            *y = *y - V::of(c.weight.f64()) * x[c.extra as usize];
-        }
-        self.affine.for_each_force(
-            self.blocks.len() + sheet,
-            pull,
-            #[inline(always)]
-            |first, force, _| {
-                for (y, force) in y[first..first + 8].iter_mut().zip(force) {
-                    *y += force;
-                }
-            },
-        );
+        tasks.collect::<Vec<f64>>().iter().sum()
     }
 
     /// The product A x of one block; `v` = F x, and `pull` that of the affine terms.

@@ -1,21 +1,19 @@
 //! Blocks with few unknowns, stored as the planes that these lie in.
 //!
 //! A wall of cells between affine terms fills one layer of a block, and a block with all its slots would cost as much as a full one. Such a
-//! block is cut into *sheets* of 8×8 cells, each a block of a grid in two dimensions: its neighbours in the plane are reached through the halo of a tile, all
-//! others by couplings, as extra unknowns are. In vectors sheets lie between the other blocks and the extra unknowns. Only relaxation and products know of them: a level is
+//! block is cut into *sheets* of 8×8 cells, each small enough to be worked on in registers. A sheet knows the next ones in its plane and those of the planes below and above;
+//! all others are reached by couplings, as extra unknowns are. In vectors sheets lie between the other blocks and the extra unknowns. Only relaxation and products know of them: a level is
 //! built with all its blocks, and arranged afterwards.
 
-use std::sync::Arc;
-
-use meniscus_core::grid::{Blocks, block_len};
+use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
 use super::affine::Contact;
 use super::extras::Coupling;
 use super::low_rank::{Factor, LowRank};
-use super::stencil::{Patch, Stencil};
-use super::{Level, set_bits};
-use crate::real::Real;
+use super::places::{Cut, Places, one_word};
+use super::{Level, Moments, set_bits};
+use crate::real::{Real, Row, row_from};
 
 /// Cells of a sheet.
 pub(crate) const SHEET: usize = 64;
@@ -23,22 +21,38 @@ pub(crate) const SHEET: usize = 64;
 /// No sheet, or no unknown.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The sheets that a block may be cut into: with more it is cheaper as it is.
-const MOST: usize = 3;
-
 /// The axes along the rows and the columns of a sheet, and that across it.
-const AXES: [[usize; 3]; 3] = [[1, 2, 0], [0, 2, 1], [0, 1, 2]];
+pub(super) const AXES: [[usize; 3]; 3] = [[1, 2, 0], [0, 2, 1], [0, 1, 2]];
+
+/// One value for each cell of a sheet, row by row.
+pub(crate) type Cells<V> = [V; SHEET];
 
 /// The cells of a block in one plane.
 #[derive(Clone, Debug)]
 pub(crate) struct Sheet<T> {
     /// By axis of the plane and side: the next sheet in the plane, or [`NONE`].
-    pub(crate) neighbours: [[u32; 2]; 2],
-    pub(crate) stencil: Stencil<T, 2>,
-    /// Neighbours that are not reached through the halo.
-    pub(crate) couplings: Vec<Coupling<T>>,
+    neighbours: [[u32; 2]; 2],
+    links: Links<T>,
+    /// By side: the sheet below or above, or [`NONE`], and the weight towards all its cells.
+    across: [(u32, T); 2],
+    /// Neighbours that are in no such sheet.
+    couplings: Vec<Coupling<T>>,
+    /// The diagonal without terms; 0 where there is no unknown.
+    diagonal: Cells<T>,
+    /// What affine terms are at most, as a mass of a cell, and the inverse of the diagonal with that.
+    bounds: Cells<f32>,
+    inverse: Cells<f32>,
     /// The cells that are unknowns.
     pub(crate) cells: u64,
+}
+
+/// What couples the cells of a sheet to their neighbours in its plane.
+#[derive(Clone, Debug)]
+enum Links<T> {
+    /// This weight, to all that are unknowns.
+    Plain(T),
+    /// Weights by axis and side, and then by cell.
+    Each(Box<[Cells<T>; 4]>),
 }
 
 /// The sheets of a level, class after class: those of one class are not coupled to each other.
@@ -49,250 +63,173 @@ pub(crate) struct Sheets<T> {
     pub(crate) ends: Vec<usize>,
 }
 
-/// A sheet of a block: the axis across it and its place along that, its number, and its cells.
-#[derive(Clone, Copy, Debug)]
-struct Cut {
-    axis: usize,
-    at: usize,
-    number: u32,
-    cells: u64,
+/// Values of the cells of a sheet between two rows of zeros, so that every cell has one a row before and after it.
+type Framed<V> = [V; SHEET + 16];
+
+/// By cell: 1 where the one before is in the same row, and the one after.
+const BEFORE: Cells<f32> = inner_of_rows(0);
+const AFTER: Cells<f32> = inner_of_rows(7);
+
+const fn inner_of_rows(end: usize) -> Cells<f32> {
+    let mut cells = [1.0; SHEET];
+    let mut row = 0;
+    while row < 8 {
+        cells[8 * row + end] = 0.0;
+        row += 1;
+    }
+    cells
 }
 
-impl Cut {
-    /// The place in the sheet of a cell of the block that lies in its plane.
-    fn place(&self, local: usize) -> usize {
-        let [u, w, _] = AXES[self.axis];
-        (local >> (3 * u) & 7) + 8 * (local >> (3 * w) & 7)
-    }
-
-    fn local(&self, place: usize) -> usize {
-        let [u, w, across] = AXES[self.axis];
-        (place & 7) << (3 * u) | (place >> 3) << (3 * w) | self.at << (3 * across)
-    }
-
-    fn has(&self, local: usize) -> bool {
-        local >> (3 * self.axis) & 7 == self.at && self.cells >> self.place(local) & 1 == 1
-    }
+#[inline(always)]
+fn framed<V: Real>(values: &[V]) -> Framed<V> {
+    let mut framed = [V::ZERO; SHEET + 16];
+    framed[8..8 + SHEET].copy_from_slice(values);
+    framed
 }
 
-/// Where the unknowns of a level are after it has been arranged.
-#[derive(Clone, Debug)]
-pub(crate) struct Places<const D: usize> {
-    slots: usize,
-    extras: usize,
-    /// The blocks that are kept whole.
-    pub(crate) blocks: Arc<Blocks<D>>,
-    /// By block: its place among those, or its sheets.
-    whole: Vec<u32>,
-    cuts: Vec<Vec<Cut>>,
-    /// By sheet: its block, and which of the block's sheets it is.
-    pub(crate) sheets: Vec<(u32, u8)>,
-    ends: Vec<usize>,
-}
-
-impl<const D: usize> Places<D> {
-    /// Arranges a level; `keep` are the blocks that must stay whole. `None` if all do.
-    pub(crate) fn new<T: Real>(level: &Level<T, D>, keep: impl Fn(usize) -> bool + Sync) -> Option<Self> {
-        if D != 3 || level.affine.is_empty() {
-            return None;
-        }
-        let blocks = &level.blocks;
-        let cut = |block: usize| if keep(block) { Vec::new() } else { cut_block(level, block) };
-        let mut cuts: Vec<Vec<Cut>> = (0..blocks.len()).into_par_iter().map(cut).collect();
-        // Two sheets of a class must not lie side by side.
-        for block in 0..blocks.len() {
-            let above =
-                |axis: usize| blocks.neighbour(block, axis, 1).map_or(&[][..], |b| cuts[b].as_slice());
-            let meets =
-                |cut: &Cut| cut.at == 7 && above(cut.axis).iter().any(|c| (c.axis, c.at) == (cut.axis, 0));
-            if cuts[block].iter().any(meets) {
-                cuts[block].clear();
-            }
-        }
-        if cuts.iter().all(Vec::is_empty) {
-            return None;
-        }
-        let kept = (0..blocks.len()).filter(|&b| cuts[b].is_empty()).map(|b| blocks.coord(b));
-        let kept = Blocks::from_list(blocks.cells(), kept);
-        let whole =
-            (0..blocks.len()).map(|b| kept.find(blocks.coord(b)).map_or(NONE, |b| b as u32)).collect();
-        let (mut sheets, mut ends) = (Vec::new(), Vec::new());
-        for class in 0..6 {
-            for (block, cuts) in cuts.iter_mut().enumerate() {
-                for (k, cut) in cuts.iter_mut().enumerate().filter(|(_, cut)| cut.axis == class / 2) {
-                    let coord = blocks.coord(block);
-                    let sum: usize = (0..D).filter(|&a| a != cut.axis).map(|a| coord[a]).sum();
-                    if sum % 2 == class % 2 {
-                        cut.number = sheets.len() as u32;
-                        sheets.push((block as u32, k as u8));
-                    }
+impl<T: Real> Links<T> {
+    /// The sums of weights times neighbours within the sheet.
+    #[inline(always)]
+    fn around<V: Real>(&self, x: &Framed<V>, sums: &mut Cells<V>) {
+        match self {
+            Self::Plain(weight) => {
+                let weight = V::of(weight.f64());
+                for i in 0..SHEET {
+                    let (before, after) = (x[i + 7] * V::narrow(BEFORE[i]), x[i + 9] * V::narrow(AFTER[i]));
+                    sums[i] = weight * ((before + after) + (x[i] + x[i + 16]));
                 }
             }
-            ends.push(sheets.len());
-        }
-        let (slots, extras) = (level.slots(), level.extras.len());
-        Some(Self { slots, extras, blocks: Arc::new(kept), whole, cuts, sheets, ends })
-    }
-
-    /// Whether a block is kept whole.
-    pub(crate) fn is_whole(&self, block: usize) -> bool {
-        self.whole[block] != NONE
-    }
-
-    /// The blocks that are kept whole, in order.
-    pub(crate) fn whole_blocks(&self) -> impl Iterator<Item = usize> + '_ {
-        let mut list: Vec<usize> = (0..self.whole.len()).filter(|&b| self.is_whole(b)).collect();
-        list.sort_unstable_by_key(|&b| self.whole[b]);
-        list.into_iter()
-    }
-
-    /// The place of a kept block among those.
-    pub(crate) fn block(&self, block: usize) -> u32 {
-        self.whole[block]
-    }
-
-    /// The length of arranged vectors.
-    pub(crate) fn len(&self) -> usize {
-        self.first_extra() + self.extras
-    }
-
-    fn first_extra(&self) -> usize {
-        self.blocks.slots() + SHEET * self.sheets.len()
-    }
-
-    fn cut(&self, sheet: usize) -> (usize, &Cut) {
-        let (block, k) = self.sheets[sheet];
-        (block as usize, &self.cuts[block as usize][k as usize])
-    }
-
-    /// The place of an unknown, by flat index.
-    pub(crate) fn index(&self, flat: usize) -> usize {
-        let n = block_len::<D>();
-        if flat >= self.slots {
-            return self.first_extra() + flat - self.slots;
-        }
-        let (block, local) = (flat / n, flat % n);
-        if self.is_whole(block) {
-            return self.whole[block] as usize * n + local;
-        }
-        let cut = self.cuts[block].iter().find(|cut| cut.has(local)).expect("an unknown lies in a sheet");
-        self.blocks.slots() + SHEET * cut.number as usize + cut.place(local)
-    }
-
-    /// The cell of a place in a sheet: its block, and its index within that.
-    pub(crate) fn cell(&self, sheet: usize, place: usize) -> (usize, usize) {
-        let (block, cut) = self.cut(sheet);
-        (block, cut.local(place))
-    }
-
-    /// The cells of a sheet that are unknowns.
-    pub(crate) fn cells(&self, sheet: usize) -> u64 {
-        self.cut(sheet).1.cells
-    }
-
-    /// Arranges a vector, with `none` where there is no unknown.
-    pub(crate) fn gather<V: Copy + Send + Sync>(&self, from: &[V], none: V, to: &mut Vec<V>) {
-        let n = block_len::<D>();
-        to.resize(self.len(), none);
-        let (whole, rest) = to.split_at_mut(self.blocks.slots());
-        let (sheets, extras) = rest.split_at_mut(SHEET * self.sheets.len());
-        let order: Vec<usize> = self.whole_blocks().collect();
-        whole
-            .par_chunks_exact_mut(n)
-            .zip(order)
-            .for_each(|(to, block)| to.copy_from_slice(&from[block * n..(block + 1) * n]));
-        sheets.par_chunks_exact_mut(SHEET).enumerate().with_min_len(64).for_each(|(sheet, to)| {
-            let (block, cut) = self.cut(sheet);
-            for (place, to) in to.iter_mut().enumerate() {
-                let value = from[block * n + cut.local(place)];
-                *to = if cut.cells >> place & 1 == 1 { value } else { none };
+            Self::Each(weights) => {
+                let [left, right, below, above] = &**weights;
+                let of = |weight: T| V::of(weight.f64());
+                for i in 0..SHEET {
+                    let (before, after) = (x[i + 7] * V::narrow(BEFORE[i]), x[i + 9] * V::narrow(AFTER[i]));
+                    sums[i] = (of(left[i]) * before + of(right[i]) * after)
+                        + (of(below[i]) * x[i] + of(above[i]) * x[i + 16]);
+                }
             }
-        });
-        extras.copy_from_slice(&from[self.slots..]);
+        }
     }
 
-    /// The inverse of [`Places::gather`].
-    pub(crate) fn scatter<V: Copy + Default + Send + Sync>(&self, from: &[V], to: &mut [V]) {
-        let n = block_len::<D>();
-        let (cells, extras) = to.split_at_mut(self.slots);
-        cells.par_chunks_exact_mut(n).enumerate().with_min_len(16).for_each(|(block, to)| {
-            if self.is_whole(block) {
-                let at = self.whole[block] as usize * n;
-                return to.copy_from_slice(&from[at..at + n]);
-            }
-            to.fill(V::default());
-            for cut in &self.cuts[block] {
-                let from = &from[self.blocks.slots() + SHEET * cut.number as usize..][..SHEET];
-                set_bits(&one_word(cut.cells)).for_each(|place| to[cut.local(place)] = from[place]);
-            }
-        });
-        extras.copy_from_slice(&from[self.first_extra()..]);
+    /// The weights towards the neighbour beside a sheet; its cells begin at `first` and are `stride` apart.
+    #[inline(always)]
+    fn beside<V: Real>(&self, axis: usize, side: usize, first: usize, stride: usize) -> Row<V> {
+        match self {
+            Self::Plain(weight) => [V::of(weight.f64()); 8],
+            Self::Each(weights) => row_from(|k| V::of(weights[2 * axis + side][first + stride * k].f64())),
+        }
     }
 }
 
-fn one_word(bits: u64) -> [u64; 8] {
-    [bits, 0, 0, 0, 0, 0, 0, 0]
+impl<T: Real> Sheet<T> {
+    /// Adds weights times values of all neighbours outside of the sheet.
+    #[inline(always)]
+    fn add_others<'a, V: Real>(
+        &self,
+        values_of: impl Fn(usize) -> &'a [V],
+        value_of: impl Fn(usize) -> V,
+        sums: &mut Cells<V>,
+    ) {
+        for (axis, side) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            if self.neighbours[axis][side] != NONE {
+                let other = values_of(self.neighbours[axis][side] as usize);
+                // A row or a column, at the near side here and at the far side there.
+                let (along, stride) = if axis == 0 { (1, 8) } else { (8, 1) };
+                let (near, far) = if side == 0 { (0, 7 * along) } else { (7 * along, 0) };
+                let weights = self.links.beside::<V>(axis, side, near, stride);
+                for k in 0..8 {
+                    sums[near + stride * k] += weights[k] * other[far + stride * k];
+                }
+            }
+        }
+        for &(other, weight) in &self.across {
+            if other != NONE {
+                let (other, weight) = (values_of(other as usize), V::of(weight.f64()));
+                for (sum, other) in sums.iter_mut().zip(other) {
+                    *sum += weight * *other;
+                }
+            }
+        }
+        for c in &self.couplings {
+            sums[c.local as usize] += V::of(c.weight.f64()) * value_of(c.extra as usize);
+        }
+    }
 }
 
-/// The sheets that hold all unknowns of a block; none if it had better stay whole.
-fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Vec<Cut> {
-    let n = block_len::<D>();
-    let stencil = &level.stencils[block];
-    if matches!(stencil, Stencil::Uniform { .. })
-        || !level.couplings[block].is_empty()
-        || !level.low_rank.rows_in(block * n..(block + 1) * n).is_empty()
-    {
-        return Vec::new();
+/// By colour: 1 for the cells whose turn it is.
+const TURNS: [Cells<f32>; 2] = {
+    let mut turns = [[0.0; SHEET]; 2];
+    let mut cell = 0;
+    while cell < SHEET {
+        turns[(cell % 8 + cell / 8) % 2][cell] = 1.0;
+        cell += 1;
     }
-    let mut left = level.affine.touched(block);
-    for row in 0..n / 8 {
-        for (i, _) in stencil.unknown_row(row).iter().enumerate().filter(|(_, u)| **u) {
-            left[row / 8] |= 1 << (8 * (row % 8) + i);
-        }
-    }
-    let mut cuts: Vec<Cut> = Vec::new();
-    while left != [0; 8] {
-        if cuts.len() == MOST {
-            return Vec::new();
-        }
-        let mut counts = [[0; 8]; 3];
-        for local in set_bits(&left) {
-            (0..3).for_each(|axis| counts[axis][local >> (3 * axis) & 7] += 1);
-        }
-        let (axis, at) = (0..24)
-            .map(|k| (k / 8, k % 8))
-            .rev()
-            .max_by_key(|&(axis, at)| counts[axis][at])
-            .expect("24 planes");
-        let mut cut = Cut { axis, at, number: NONE, cells: 0 };
-        for local in set_bits(&{ left }).filter(|local| local >> (3 * axis) & 7 == at) {
-            cut.cells |= 1 << cut.place(local);
-            left[local / 64] &= !(1 << (local % 64));
-        }
-        if cuts.iter().any(|other| other.axis == axis && other.at.abs_diff(at) == 1) {
-            return Vec::new();
-        }
-        cuts.push(cut);
-    }
-    cuts
-}
+    turns
+};
 
 impl<T: Real, const D: usize> Level<T, D> {
+    /// Relaxes a sheet, colour after colour, while the states of terms stay as they are: a mass on what changes holds the balance to what their forces will change by.
+    #[inline(always)]
+    pub(crate) fn relax_sheet<'a>(
+        &self,
+        number: usize,
+        values_of: impl Fn(usize) -> &'a [f32],
+        value_of: impl Fn(usize) -> f32,
+        b: &Cells<f32>,
+        pull: &[Moments<f32>],
+        colours: impl Iterator<Item = usize>,
+        own: &mut Cells<f32>,
+    ) {
+        let sheet = &self.sheets.list[number];
+        let mut x = framed(own);
+        let mut rhs = [0.0; SHEET];
+        self.affine.add_sheet_forces(self.blocks.len() + number, pull, &mut rhs);
+        for i in 0..SHEET {
+            rhs[i] = b[i] + sheet.bounds[i] * x[i + 8] - rhs[i];
+        }
+        sheet.add_others(values_of, value_of, &mut rhs);
+        let mut around = [0.0; SHEET];
+        for colour in colours {
+            sheet.links.around(&x, &mut around);
+            for i in 0..SHEET {
+                let relaxed = (rhs[i] + around[i]) * sheet.inverse[i];
+                x[i + 8] = if TURNS[colour][i] > 0.0 { relaxed } else { x[i + 8] };
+            }
+        }
+        own.copy_from_slice(&x[8..8 + SHEET]);
+    }
+
+    /// The product A x of one sheet.
+    #[inline(always)]
+    pub(crate) fn sheet_product<V: Real>(&self, number: usize, x: &[V], pull: &[Moments<V>], y: &mut Cells<V>) {
+        let sheet = &self.sheets.list[number];
+        let values_of = |sheet: usize| &x[self.slots() + SHEET * sheet..][..SHEET];
+        let own = framed(values_of(number));
+        let (mut others, mut around, mut force) = ([V::ZERO; SHEET], [V::ZERO; SHEET], [V::ZERO; SHEET]);
+        sheet.add_others(values_of, |i| x[i], &mut others);
+        sheet.links.around(&own, &mut around);
+        self.affine.add_sheet_forces(self.blocks.len() + number, pull, &mut force);
+        for i in 0..SHEET {
+            let inner = V::of(sheet.diagonal[i].f64()) * own[i + 8] - around[i];
+            // Neighbours act on cells that are no unknowns too.
+            y[i] = if sheet.inverse[i] > 0.0 { inner - others[i] + force[i] } else { V::ZERO };
+        }
+    }
+
     /// The same level, its blocks in their places: for relaxation and products alone.
     pub(crate) fn arranged(&self, places: &Places<D>) -> Self {
         let whole: Vec<usize> = places.whole_blocks().collect();
         let index = |flat: usize| places.index(flat);
         let couplings: Vec<_> =
             whole.par_iter().map(|&block| self.arranged_couplings(places, block)).collect();
-        let list = (0..places.sheets.len())
-            .into_par_iter()
-            .map_init(Patch::new, |patch, sheet| self.sheet(places, sheet, patch));
+        let of_sheets: Vec<Vec<Contact<D>>> =
+            (0..places.sheets.len()).into_par_iter().map(|sheet| self.sheet_contacts(places, sheet)).collect();
+        let list =
+            of_sheets.par_iter().enumerate().map(|(sheet, contacts)| self.sheet(places, sheet, contacts));
         let sheets = Sheets { list: list.collect(), ends: places.ends.clone() };
         let mut contacts: Vec<Vec<Contact<D>>> =
             whole.iter().map(|&block| self.affine.contacts(block).to_vec()).collect();
-        contacts.par_extend(
-            (0..places.sheets.len()).into_par_iter().map(|sheet| self.sheet_contacts(places, sheet)),
-        );
+        contacts.extend(of_sheets);
         let renamed = |factor: Factor| Factor {
             unknowns: factor.unknowns.iter().map(|&u| index(u as usize) as u32).collect(),
             ..factor
@@ -332,50 +269,84 @@ impl<T: Real, const D: usize> Level<T, D> {
         couplings
     }
 
-    fn sheet(&self, places: &Places<D>, sheet: usize, patch: &mut Patch<2>) -> Sheet<T> {
+    fn sheet(&self, places: &Places<D>, sheet: usize, contacts: &[Contact<D>]) -> Sheet<T> {
         let n = block_len::<D>();
         let (block, cut) = places.cut(sheet);
         let axes = AXES[cut.axis];
-        let same = |other: usize| places.cuts[other].iter().find(|c| (c.axis, c.at) == (cut.axis, cut.at));
-        let neighbour = |a: usize, side: usize| self.blocks.neighbour(block, axes[a], side).and_then(same);
-        let neighbours = [0, 1].map(|a| [0, 1].map(|side| neighbour(a, side).map_or(NONE, |c| c.number)));
-        patch.clear();
-        let (mut couplings, mut plain) = (Vec::new(), true);
+        let in_plane = |a: usize, side: usize| {
+            let other = self.blocks.neighbour(block, axes[a], side)?;
+            places.cuts[other].iter().find(|c| (c.axis, c.at) == (cut.axis, cut.at))
+        };
+        let beside = [0, 1].map(|a| [0, 1].map(|side| in_plane(a, side)));
+        let facing = [0, 1].map(|side| self.facing(places, block, cut, side));
+        let stencil = &self.stencils[block];
+        let (mut links, mut across, mut couplings) = (Box::new([[T::ZERO; SHEET]; 4]), [None; 2], Vec::new());
+        let (mut plain, mut weight) = (true, None);
+        let mut diagonal = [T::ZERO; SHEET];
         for place in set_bits(&one_word(cut.cells)) {
             let local = cut.local(place);
+            diagonal[place] = stencil.diagonal(local);
             for (a, side) in (0..6).map(|k| (k / 2, k % 2)) {
-                let weight = self.stencils[block].face(axes[a], side, local);
-                if a == 2 && weight == T::ZERO {
-                    continue;
-                }
+                let face = stencil.face(axes[a], side, local);
+                let near = if a < 2 { beside[a][side] } else { facing[side] };
                 let Some(other) = self.across(block, local, axes[a], side) else { continue };
-                let in_plane = a < 2 && {
-                    let beside = if other / n == block { Some(cut) } else { neighbour(a, side) };
-                    beside.is_some_and(|c| c.has(other % n))
-                };
-                if weight == T::ZERO {
-                    plain &= !in_plane;
-                } else if in_plane {
-                    patch.set_face(a, side, place, weight.f64());
+                let target = if a < 2 && other / n == block { Some(cut) } else { near };
+                if !target.is_some_and(|c| c.has(other % n)) {
+                    if face != T::ZERO {
+                        let extra = places.index(other) as u32;
+                        couplings.push(Coupling { local: place as u16, extra, weight: face });
+                    }
+                } else if a < 2 {
+                    plain &= face == *weight.get_or_insert(face);
+                    links[2 * a + side][place] = face;
                 } else {
-                    couplings.push(Coupling {
-                        local: place as u16,
-                        extra: places.index(other) as u32,
-                        weight,
-                    });
+                    let (alike, common) = across[side].get_or_insert((true, face));
+                    *alike &= face == *common;
                 }
             }
         }
-        for &(local, [anchor, mass]) in &self.anchors[block] {
-            if cut.has(local as usize) {
-                patch.anchors[cut.place(local as usize)] = anchor.f64() + mass.f64();
+        // Where the faces to the plane below or above differ, they are couplings too.
+        for (side, near) in facing.iter().enumerate() {
+            let Some(near) = near.filter(|_| matches!(across[side], Some((false, _)))) else { continue };
+            for place in set_bits(&one_word(cut.cells & near.cells)) {
+                let face = stencil.face(axes[2], side, cut.local(place));
+                if face != T::ZERO {
+                    let extra = places.sheet_index(near, place) as u32;
+                    couplings.push(Coupling { local: place as u16, extra, weight: face });
+                }
             }
         }
-        let mut stencil = patch.compress(couplings.iter().map(|c| (c.local as usize, c.weight.f64())));
-        if let Stencil::Mask(mask) = &mut stencil {
-            mask.plain = plain;
+        let across = [0, 1].map(|side| match (facing[side], across[side]) {
+            (Some(near), Some((true, weight))) => (near.number, weight),
+            _ => (NONE, T::ZERO),
+        });
+        let mut bounds = [0.0; SHEET];
+        for contact in contacts {
+            contact.locals().for_each(|place| bounds[place] += contact.bound);
         }
-        Sheet { neighbours, stencil, couplings, cells: cut.cells }
+        let inverse = std::array::from_fn(|place| {
+            let all = diagonal[place].f64() + f64::from(bounds[place]);
+            if all > 0.0 { (1.0 / all) as f32 } else { 0.0 }
+        });
+        Sheet {
+            neighbours: beside.map(|sides| sides.map(|cut| cut.map_or(NONE, |c| c.number))),
+            links: if plain { Links::Plain(weight.unwrap_or(T::ZERO)) } else { Links::Each(links) },
+            across,
+            couplings,
+            diagonal,
+            bounds,
+            inverse,
+            cells: cut.cells,
+        }
+    }
+
+    /// The sheet below (`side` 0) or above another.
+    fn facing<'a>(&self, places: &'a Places<D>, block: usize, cut: &Cut, side: usize) -> Option<&'a Cut> {
+        let (other, at) = match (cut.at + 2 * side).checked_sub(1) {
+            Some(at @ 0..8) => (block, at),
+            _ => (self.blocks.neighbour(block, cut.axis, side)?, 7 * (1 - side)),
+        };
+        places.cuts[other].iter().find(|c| (c.axis, c.at) == (cut.axis, at))
     }
 
     fn sheet_contacts(&self, places: &Places<D>, sheet: usize) -> Vec<Contact<D>> {

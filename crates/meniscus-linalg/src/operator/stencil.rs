@@ -131,6 +131,13 @@ impl<const D: usize> Patch<D> {
         self.alike = true;
     }
 
+    /// Makes faces alike that differ by rounding, so that the block can be stored as a uniform one.
+    pub(crate) fn snap(&mut self) {
+        let most = self.faces.iter().flatten().copied().fold(0.0, f64::max);
+        let nearly = |face: &&mut f64| (most - **face).abs() < 1e-6 * most;
+        self.faces.iter_mut().flatten().filter(nearly).for_each(|face| *face = most);
+    }
+
     /// The cells with an anchor or a mass, and both.
     pub(crate) fn held<T: Real>(&self) -> Vec<(u16, [T; 2])> {
         let held = self.anchors.iter().zip(&self.masses).map(|(&anchor, &mass)| [anchor, mass]);

@@ -1,0 +1,240 @@
+//! Where the unknowns of a level are when its blocks of few unknowns have been cut into [sheets](super::sheets).
+
+use std::sync::Arc;
+
+use meniscus_core::grid::{Blocks, block_len};
+use rayon::prelude::*;
+
+use super::sheets::{AXES, NONE, SHEET};
+use super::stencil::Stencil;
+use super::{Level, set_bits};
+use crate::real::Real;
+
+/// The sheets that a block may be cut into: with more it is cheaper as it is.
+const MOST: usize = 5;
+
+/// A sheet of a block: the axis across it and its place along that, its number, and its cells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    pub(super) axis: usize,
+    pub(super) at: usize,
+    pub(super) number: u32,
+    pub(super) cells: u64,
+}
+
+/// The number of [classes](Cut::class).
+const CLASSES: usize = 12;
+
+impl Cut {
+    /// The place in the sheet of a cell of the block that lies in its plane.
+    pub(super) fn place(&self, local: usize) -> usize {
+        let [u, w, _] = AXES[self.axis];
+        (local >> (3 * u) & 7) + 8 * (local >> (3 * w) & 7)
+    }
+
+    pub(super) fn local(&self, place: usize) -> usize {
+        let [u, w, across] = AXES[self.axis];
+        (place & 7) << (3 * u) | (place >> 3) << (3 * w) | self.at << (3 * across)
+    }
+
+    /// Sheets that lie side by side in a plane, or in two planes one above the other, are not of one class.
+    fn class<const D: usize>(&self, coord: &[usize; D]) -> usize {
+        let beside: usize = (0..D).filter(|&a| a != self.axis).map(|a| coord[a]).sum();
+        4 * self.axis + 2 * (self.at % 2) + beside % 2
+    }
+
+    pub(super) fn has(&self, local: usize) -> bool {
+        local >> (3 * self.axis) & 7 == self.at && self.cells >> self.place(local) & 1 == 1
+    }
+}
+
+/// Where the unknowns of a level are after it has been arranged.
+#[derive(Clone, Debug)]
+pub(crate) struct Places<const D: usize> {
+    slots: usize,
+    extras: usize,
+    /// The blocks that are kept whole.
+    pub(crate) blocks: Arc<Blocks<D>>,
+    /// By block: its place among those, or its sheets.
+    whole: Vec<u32>,
+    pub(super) cuts: Vec<Vec<Cut>>,
+    /// By sheet: its block, and which of the block's sheets it is.
+    pub(crate) sheets: Vec<(u32, u8)>,
+    pub(super) ends: Vec<usize>,
+}
+
+impl<const D: usize> Places<D> {
+    /// Arranges a level; `keep` are the blocks that must stay whole. `None` if all do.
+    pub(crate) fn new<T: Real>(level: &Level<T, D>, keep: impl Fn(usize) -> bool + Sync) -> Option<Self> {
+        if D != 3 || level.affine.is_empty() {
+            return None;
+        }
+        let blocks = &level.blocks;
+        let cut = |block: usize| if keep(block) { Vec::new() } else { cut_block(level, block) };
+        let mut cuts: Vec<Vec<Cut>> = (0..blocks.len()).into_par_iter().map(cut).collect();
+        if cuts.iter().all(Vec::is_empty) {
+            return None;
+        }
+        let kept = (0..blocks.len()).filter(|&b| cuts[b].is_empty()).map(|b| blocks.coord(b));
+        let kept = Blocks::from_list(blocks.cells(), kept);
+        let whole =
+            (0..blocks.len()).map(|b| kept.find(blocks.coord(b)).map_or(NONE, |b| b as u32)).collect();
+        let (mut sheets, mut ends) = (Vec::new(), Vec::new());
+        for class in 0..CLASSES {
+            for (block, cuts) in cuts.iter_mut().enumerate() {
+                let coord = blocks.coord(block);
+                for (k, cut) in cuts.iter_mut().enumerate().filter(|(_, cut)| cut.class(&coord) == class) {
+                    cut.number = sheets.len() as u32;
+                    sheets.push((block as u32, k as u8));
+                }
+            }
+            ends.push(sheets.len());
+        }
+        let (slots, extras) = (level.slots(), level.extras.len());
+        Some(Self { slots, extras, blocks: Arc::new(kept), whole, cuts, sheets, ends })
+    }
+
+    /// Whether a block is kept whole.
+    pub(crate) fn is_whole(&self, block: usize) -> bool {
+        self.whole[block] != NONE
+    }
+
+    /// The blocks that are kept whole, in order.
+    pub(crate) fn whole_blocks(&self) -> impl Iterator<Item = usize> + '_ {
+        let mut list: Vec<usize> = (0..self.whole.len()).filter(|&b| self.is_whole(b)).collect();
+        list.sort_unstable_by_key(|&b| self.whole[b]);
+        list.into_iter()
+    }
+
+    /// The place of a kept block among those.
+    pub(crate) fn block(&self, block: usize) -> u32 {
+        self.whole[block]
+    }
+
+    /// The length of arranged vectors.
+    pub(crate) fn len(&self) -> usize {
+        self.first_extra() + self.extras
+    }
+
+    fn first_extra(&self) -> usize {
+        self.blocks.slots() + SHEET * self.sheets.len()
+    }
+
+    pub(super) fn cut(&self, sheet: usize) -> (usize, &Cut) {
+        let (block, k) = self.sheets[sheet];
+        (block as usize, &self.cuts[block as usize][k as usize])
+    }
+
+    /// The place of an unknown, by flat index.
+    pub(crate) fn index(&self, flat: usize) -> usize {
+        let n = block_len::<D>();
+        if flat >= self.slots {
+            return self.first_extra() + flat - self.slots;
+        }
+        let (block, local) = (flat / n, flat % n);
+        if self.is_whole(block) {
+            return self.whole[block] as usize * n + local;
+        }
+        let cut = self.cuts[block].iter().find(|cut| cut.has(local)).expect("an unknown lies in a sheet");
+        self.sheet_index(cut, cut.place(local))
+    }
+
+    /// The place of a cell of a sheet.
+    pub(super) fn sheet_index(&self, cut: &Cut, place: usize) -> usize {
+        self.blocks.slots() + SHEET * cut.number as usize + place
+    }
+
+    /// The cell of a place in a sheet: its block, and its index within that.
+    pub(crate) fn cell(&self, sheet: usize, place: usize) -> (usize, usize) {
+        let (block, cut) = self.cut(sheet);
+        (block, cut.local(place))
+    }
+
+    /// The cells of a sheet that are unknowns.
+    pub(crate) fn cells(&self, sheet: usize) -> u64 {
+        self.cut(sheet).1.cells
+    }
+
+    /// Arranges a vector, with `none` where there is no unknown.
+    pub(crate) fn gather<V: Copy + Send + Sync>(&self, from: &[V], none: V, to: &mut Vec<V>) {
+        let n = block_len::<D>();
+        to.resize(self.len(), none);
+        let (whole, rest) = to.split_at_mut(self.blocks.slots());
+        let (sheets, extras) = rest.split_at_mut(SHEET * self.sheets.len());
+        let order: Vec<usize> = self.whole_blocks().collect();
+        whole
+            .par_chunks_exact_mut(n)
+            .zip(order)
+            .for_each(|(to, block)| to.copy_from_slice(&from[block * n..(block + 1) * n]));
+        sheets.par_chunks_exact_mut(SHEET).enumerate().with_min_len(64).for_each(|(sheet, to)| {
+            let (block, cut) = self.cut(sheet);
+            for (place, to) in to.iter_mut().enumerate() {
+                let value = from[block * n + cut.local(place)];
+                *to = if cut.cells >> place & 1 == 1 { value } else { none };
+            }
+        });
+        extras.copy_from_slice(&from[self.slots..]);
+    }
+
+    /// The inverse of [`Places::gather`].
+    pub(crate) fn scatter<V: Copy + Default + Send + Sync>(&self, from: &[V], to: &mut [V]) {
+        let n = block_len::<D>();
+        let (cells, extras) = to.split_at_mut(self.slots);
+        cells.par_chunks_exact_mut(n).enumerate().with_min_len(16).for_each(|(block, to)| {
+            if self.is_whole(block) {
+                let at = self.whole[block] as usize * n;
+                return to.copy_from_slice(&from[at..at + n]);
+            }
+            to.fill(V::default());
+            for cut in &self.cuts[block] {
+                let from = &from[self.blocks.slots() + SHEET * cut.number as usize..][..SHEET];
+                set_bits(&one_word(cut.cells)).for_each(|place| to[cut.local(place)] = from[place]);
+            }
+        });
+        extras.copy_from_slice(&from[self.first_extra()..]);
+    }
+}
+
+pub(super) fn one_word(bits: u64) -> [u64; 8] {
+    [bits, 0, 0, 0, 0, 0, 0, 0]
+}
+
+/// The sheets that hold all unknowns of a block; none if it had better stay whole.
+fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Vec<Cut> {
+    let n = block_len::<D>();
+    let stencil = &level.stencils[block];
+    if matches!(stencil, Stencil::Uniform { .. })
+        || !level.couplings[block].is_empty()
+        || !level.low_rank.rows_in(block * n..(block + 1) * n).is_empty()
+    {
+        return Vec::new();
+    }
+    let mut left = level.affine.touched(block);
+    for row in 0..n / 8 {
+        for (i, _) in stencil.unknown_row(row).iter().enumerate().filter(|(_, u)| **u) {
+            left[row / 8] |= 1 << (8 * (row % 8) + i);
+        }
+    }
+    let mut cuts: Vec<Cut> = Vec::new();
+    while left != [0; 8] {
+        if cuts.len() == MOST {
+            return Vec::new();
+        }
+        let mut counts = [[0; 8]; 3];
+        for local in set_bits(&left) {
+            (0..3).for_each(|axis| counts[axis][local >> (3 * axis) & 7] += 1);
+        }
+        let (axis, at) = (0..24)
+            .map(|k| (k / 8, k % 8))
+            .rev()
+            .max_by_key(|&(axis, at)| counts[axis][at])
+            .expect("24 planes");
+        let mut cut = Cut { axis, at, number: NONE, cells: 0 };
+        for local in set_bits(&{ left }).filter(|local| local >> (3 * axis) & 7 == at) {
+            cut.cells |= 1 << cut.place(local);
+            left[local / 64] &= !(1 << (local % 64));
+        }
+        cuts.push(cut);
+    }
+    cuts
+}
