@@ -64,7 +64,7 @@ impl Tank {
                 (leaf.corner[a] + leaf.edge).min(end)
             });
             // A sliver has no gradient of its own.
-            if (0..3).any(|a| high[a] - low[a] < 2) {
+            if (0..3).any(|a| high[a] - low[a] < 3) {
                 continue;
             }
             for z in low[2]..high[2] {

@@ -69,7 +69,7 @@ impl<const D: usize> Multigrid<D> {
         let mut coarse: Vec<CoarseLevel<D>> = Vec::new();
         let mut unknowns = finest.unknowns();
         while unknowns > COARSEST {
-            let (aggregation, level, dissolved, collapsed) = match coarse.last() {
+            let Next { aggregation, level, dissolved, collapsed } = match coarse.last() {
                 None => next_level(finest),
                 Some(last) => next_level(&last.level),
             };
@@ -252,13 +252,19 @@ fn bottom<const D: usize>(
     (null_space, coarsest)
 }
 
-fn next_level<T: Real, const D: usize>(
-    fine: &Level<T, D>,
-) -> (Aggregation<D>, Level<f32, D>, bool, Vec<usize>) {
+/// A coarser level, and how it follows from the finer one.
+struct Next<const D: usize> {
+    aggregation: Aggregation<D>,
+    level: Level<f32, D>,
+    dissolved: bool,
+    collapsed: Vec<usize>,
+}
+
+fn next_level<T: Real, const D: usize>(fine: &Level<T, D>) -> Next<D> {
     let aggregation = Aggregation::new(fine);
     let (level, dissolved) = coarsen::coarsen(fine, &aggregation);
     let collapsed = nullspace::collapsed(fine, &level, &aggregation);
-    (aggregation, level, dissolved, collapsed)
+    Next { aggregation, level, dissolved, collapsed }
 }
 
 impl Vectors {
@@ -298,7 +304,7 @@ fn ascend<T: Real, const D: usize>(
 ) {
     prolong(level, schedule, vectors, aggregation, &coarse.vectors);
     if coarse.dissolved {
-        level.affine.state(&vectors.x, &mut vectors.v);
+        level.affine.state(level.slots(), &vectors.x, &mut vectors.v);
     }
     sweep_back(level, schedule, vectors);
 }

@@ -158,7 +158,7 @@ pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
     }
     (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
     schedule.clusters.iter().for_each(|cluster| cluster.relax(vectors));
-    level.affine.state(&vectors.x, &mut vectors.v);
+    level.affine.state(level.slots(), &vectors.x, &mut vectors.v);
 }
 
 /// The backward sweep over all unknowns: the adjoint of the forward one.
@@ -178,7 +178,7 @@ pub(crate) fn sweep_back<T: Real, const D: usize>(
     }
     relax_colour(level, schedule, vectors, &pull, false, Start::Values);
     relax_colour(level, schedule, vectors, &pull, true, Start::Values);
-    level.affine.state(&vectors.x, &mut vectors.v);
+    level.affine.state(level.slots(), &vectors.x, &mut vectors.v);
 }
 
 /// Visits the blocks of one colour that no low-rank term touches.

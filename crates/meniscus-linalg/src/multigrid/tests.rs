@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::aggregate::Aggregation;
 use super::coarsen::{COUPLING, STIFFNESS};
-use super::next_level;
+use super::{Next, next_level};
 use crate::operator::{ExtraUnknown, Level, LowRankTerm, Operator, Patch};
 use crate::real::Real;
 
@@ -162,11 +162,11 @@ fn check_galerkin<T: Real, const D: usize>(fine: &Level<T, D>, coarse: &Level<f3
 }
 
 fn check_hierarchy<const D: usize>(operator: &Operator<D>) {
-    let (map, mut level, _) = next_level(&operator.level);
+    let Next { aggregation: map, mut level, .. } = next_level(&operator.level);
     check_aggregates(&operator.level, &level, &map);
     check_galerkin(&operator.level, &level, &map);
     for _ in 0..3 {
-        let (map, next, _) = next_level(&level);
+        let Next { aggregation: map, level: next, .. } = next_level(&level);
         check_aggregates(&level, &next, &map);
         check_galerkin(&level, &next, &map);
         level = next;

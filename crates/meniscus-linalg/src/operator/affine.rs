@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use super::low_rank::{Factor, cholesky};
 use super::set_bits;
-use super::sheets::{Cells, SHEET};
-use crate::real::{Real, Row, row_of};
+use super::sheets::{AXES, Cells, SHEET};
+use crate::real::{Real, Row, row_from, row_of};
 
 /// A low-rank term with D + D² - 1 degrees of freedom: a constant vector, and the gradient of a vector field, row by row, without its last
 /// entry, since the trace is zero. A face that [`Patch::touch`](super::Patch::touch) gives to it feels the field's component along its axis, at its middle.
@@ -59,9 +59,20 @@ pub(crate) struct Contact<const D: usize> {
     pub(crate) bound: f32,
     /// Where the block's first cell is touched (or would be), from the centre of the term, in cells of the finest level.
     pub(crate) at: [f64; D],
-    /// The axes along rows, columns and layers of the cells.
-    pub(crate) order: [u8; 3],
     pub(crate) cells: [u64; 8],
+}
+
+/// The cells of a sheet that touch one term along one axis: what a contact is for a block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touch<const D: usize> {
+    pub(crate) term: u32,
+    pub(crate) axis: u8,
+    /// The axis across the sheet.
+    pub(crate) across: u8,
+    pub(crate) weight: f32,
+    pub(crate) bound: f32,
+    pub(crate) at: [f64; D],
+    pub(crate) cells: u64,
 }
 
 impl<const D: usize> Contact<D> {
@@ -102,15 +113,43 @@ impl<const D: usize> Contact<D> {
                 }
             },
         );
-        let sum = |lanes: &Row<V>| {
-            ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]))
-        };
-        let mut by_x = all;
-        for (i, value) in by_x.iter_mut().enumerate() {
-            *value = *value * V::from_byte(i as u8);
-        }
-        [sum(&all), sum(&by_x), sum(&by_y), sum(&by_z)]
+        [sum(&all), sum(&by_place(&all)), sum(&by_y), sum(&by_z)]
     }
+}
+
+impl<const D: usize> Touch<D> {
+    /// 1 for the cells of a row that touch the term, 0 for others.
+    #[inline(always)]
+    fn members(&self, row: usize) -> &'static Row<f32> {
+        &MEMBERS[self.cells as usize >> (8 * row) & 255]
+    }
+
+    /// The sums of x and of x times the cells' coordinates within the sheet.
+    #[inline(always)]
+    fn sums<V: Real>(&self, x: &[V]) -> Moments<V> {
+        let (mut all, mut by_y) = ([V::ZERO; 8], [V::ZERO; 8]);
+        for (y, x) in x.chunks_exact(8).enumerate() {
+            let (members, y) = (self.members(y), V::from_byte(y as u8));
+            for i in 0..8 {
+                let value = V::narrow(members[i]) * x[i];
+                all[i] += value;
+                by_y[i] += y * value;
+            }
+        }
+        [sum(&all), sum(&by_place(&all)), sum(&by_y), V::ZERO]
+    }
+}
+
+/// The sum of a row.
+#[inline(always)]
+fn sum<V: Real>(row: &Row<V>) -> V {
+    ((row[0] + row[4]) + (row[1] + row[5])) + ((row[2] + row[6]) + (row[3] + row[7]))
+}
+
+/// A row times the places in it.
+#[inline(always)]
+fn by_place<V: Real>(row: &Row<V>) -> Row<V> {
+    row_from(|i| row[i] * V::from_byte(i as u8))
 }
 
 /// The bits of a byte as numbers.
@@ -145,13 +184,54 @@ pub(crate) struct Affine<const D: usize> {
     first_dof: usize,
     /// The edge of a cell, in cells of the finest level.
     pub(crate) edge: f64,
-    /// By block, and then by sheet; none at all without terms.
+    /// By block; none at all without terms.
     contacts: Vec<Vec<Contact<D>>>,
-    /// The number of blocks that come before sheets.
-    whole: usize,
     /// By term: its contacts and their blocks, once more, since states are found term by term.
+    of_terms: Grouped<(u32, Contact<D>)>,
+    /// By sheet, and by term with the sheets.
+    touches: Grouped<Touch<D>>,
+    touches_of_terms: Grouped<(u32, Touch<D>)>,
+}
+
+/// Lists, one after another.
+#[derive(Clone, Debug)]
+struct Grouped<E> {
     starts: Vec<u32>,
-    of_terms: Vec<(u32, Contact<D>)>,
+    all: Vec<E>,
+}
+
+impl<E> Default for Grouped<E> {
+    fn default() -> Self {
+        Self { starts: vec![0], all: Vec::new() }
+    }
+}
+
+impl<E: Copy + Send + Sync> Grouped<E> {
+    fn of_lists(lists: &[Vec<E>]) -> Self {
+        let mut starts = vec![0];
+        starts.extend(lists.iter().scan(0, |end, list| {
+            *end += list.len() as u32;
+            Some(*end)
+        }));
+        Self { starts, all: lists.concat() }
+    }
+
+    /// The elements in the order of their groups, of which there are `count`.
+    fn by(mut all: Vec<E>, count: usize, group: impl Fn(&E) -> u32 + Sync) -> Self {
+        all.par_sort_by_key(&group);
+        let mut starts = vec![0; count + 1];
+        all.iter().for_each(|element| starts[group(element) as usize + 1] += 1);
+        (0..count).for_each(|k| starts[k + 1] += starts[k]);
+        Self { starts, all }
+    }
+
+    #[inline(always)]
+    fn group(&self, k: usize) -> &[E] {
+        match self.starts.get(k + 1) {
+            Some(&end) => &self.all[self.starts[k] as usize..end as usize],
+            None => &[],
+        }
+    }
 }
 
 impl<const D: usize> Default for Affine<D> {
@@ -191,7 +271,7 @@ impl<const D: usize> Affine<D> {
         bodies.iter_mut().zip(solid).for_each(|(body, solid)| body.solid = solid);
         let bounds: Vec<f64> =
             (0..terms.len()).into_par_iter().map(|t| 0.5 * this.largest(t, &this.bodies[t])).collect();
-        let of_terms = this.of_terms.iter_mut().map(|(_, contact)| contact);
+        let of_terms = this.of_terms.all.iter_mut().map(|(_, contact)| contact);
         for contact in this.contacts.iter_mut().flatten().chain(of_terms) {
             contact.bound = bounds[contact.term as usize] as f32;
         }
@@ -206,16 +286,14 @@ impl<const D: usize> Affine<D> {
     ) -> Self {
         let count = bodies.len();
         let contacts = if count == 0 { Vec::new() } else { contacts };
-        let mut starts = vec![0; count + 1];
         let of_block = |(block, list)| -> Vec<(u32, Contact<D>)> {
             let list: &Vec<Contact<D>> = list;
             list.iter().map(|contact| (block as u32, *contact)).collect()
         };
-        let mut of_terms: Vec<_> = contacts.par_iter().enumerate().flat_map_iter(of_block).collect();
-        of_terms.par_sort_by_key(|(_, contact)| contact.term);
-        of_terms.iter().for_each(|(_, contact)| starts[contact.term as usize + 1] += 1);
-        (0..count).for_each(|t| starts[t + 1] += starts[t]);
-        Self { bodies, first_dof, edge, whole: contacts.len(), contacts, starts, of_terms }
+        let all: Vec<_> = contacts.par_iter().enumerate().flat_map_iter(of_block).collect();
+        let of_terms = Grouped::by(all, count, |(_, contact)| contact.term);
+        let (touches, touches_of_terms) = (Grouped::default(), Grouped::default());
+        Self { bodies, first_dof, edge, contacts, of_terms, touches, touches_of_terms }
     }
 
     /// The same terms with other contacts: of the next coarser level if `edge` is twice as long.
@@ -275,7 +353,7 @@ impl<const D: usize> Affine<D> {
 
     /// Whether no contact is left of a term: it has become a plain low-rank term.
     fn is_elsewhere(&self, term: usize) -> bool {
-        self.starts[term] == self.starts[term + 1]
+        self.of_terms.group(term).is_empty() && self.touches_of_terms.group(term).is_empty()
     }
 
     /// One of the terms as a plain low-rank term, if it is here.
@@ -315,25 +393,23 @@ impl<const D: usize> Affine<D> {
         self.contacts.get(block).map_or(&[], Vec::as_slice)
     }
 
-    /// The same terms with contacts of blocks and, from the number `whole` on, of sheets.
-    pub(crate) fn with_sheets(&self, whole: usize, contacts: Vec<Vec<Contact<D>>>) -> Self {
-        Self { whole, ..self.with_contacts(self.edge, contacts) }
-    }
-
-    /// The values of a block or a sheet.
-    #[inline(always)]
-    fn values_of<'a, V>(&self, x: &'a [V], block: usize) -> &'a [V] {
-        let n = block_len::<D>();
-        match block.checked_sub(self.whole) {
-            None => &x[block * n..(block + 1) * n],
-            Some(sheet) => &x[self.whole * n + SHEET * sheet..][..SHEET],
+    /// The same terms with contacts of blocks and touches of sheets.
+    pub(crate) fn with_sheets(&self, contacts: Vec<Vec<Contact<D>>>, touches: &[Vec<Touch<D>>]) -> Self {
+        let of_sheet = |(sheet, list)| -> Vec<(u32, Touch<D>)> {
+            let list: &Vec<Touch<D>> = list;
+            list.iter().map(|touch| (sheet as u32, *touch)).collect()
+        };
+        let all: Vec<_> = touches.par_iter().enumerate().flat_map_iter(of_sheet).collect();
+        Self {
+            touches: Grouped::of_lists(touches),
+            touches_of_terms: Grouped::by(all, self.bodies.len(), |(_, touch)| touch.term),
+            ..self.with_contacts(self.edge, contacts)
         }
     }
 
     /// The contacts of a term, each with its block.
     pub(crate) fn of_term(&self, term: usize) -> impl Iterator<Item = (usize, &Contact<D>)> {
-        let range = self.starts[term] as usize..self.starts[term + 1] as usize;
-        self.of_terms[range].iter().map(|(block, contact)| (*block as usize, contact))
+        self.of_terms.group(term).iter().map(|(block, contact)| (*block as usize, contact))
     }
 
     /// An upper bound, close to it, of the largest eigenvalue of a term where the number of faces by cell is the identity.
@@ -374,8 +450,8 @@ impl<const D: usize> Affine<D> {
         square.iter().map(|s| s * s).sum::<f64>().powf(1.0 / 16.0)
     }
 
-    /// v = F x, in the places of these terms.
-    pub(crate) fn state<V: Real>(&self, x: &[V], v: &mut [V]) {
+    /// v = F x, in the places of these terms; the values of sheets begin at `first_sheet`.
+    pub(crate) fn state<V: Real>(&self, first_sheet: usize, x: &[V], v: &mut [V]) {
         let (k, m) = sizes::<D>();
         v[self.dofs()].par_chunks_exact_mut(k).enumerate().with_min_len(8).for_each(|(term, v)| {
             meniscus_core::simd::simd(
@@ -386,16 +462,22 @@ impl<const D: usize> Affine<D> {
                     }
                     let body = &self.bodies[term];
                     let mut moments = [V::ZERO; 12];
-                    for (block, contact) in self.of_term(term) {
-                        let sums = contact.sums(self.values_of(x, block));
-                        let (weight, edge) = (V::of(f64::from(contact.weight)), V::of(self.edge));
-                        let moments = &mut moments[contact.axis as usize * (D + 1)..][..D + 1];
+                    let mut add = |axis: u8, weight: f32, at: &[f64; D], sums: Moments<V>, order: &[usize; 3]| {
+                        let (weight, edge) = (V::narrow(weight), V::of(self.edge));
+                        let moments = &mut moments[axis as usize * (D + 1)..][..D + 1];
                         moments[0] += weight * sums[0];
                         for a in 0..D {
-                            let at = V::of(contact.at[a]);
-                            moments[a + 1] += weight * at * sums[0];
-                            moments[contact.order[a] as usize + 1] += weight * edge * sums[a + 1];
+                            moments[a + 1] += weight * V::of(at[a]) * sums[0];
+                            moments[order[a] + 1] += weight * edge * sums[a + 1];
                         }
+                    };
+                    for (block, c) in self.of_term(term) {
+                        let n = block_len::<D>();
+                        add(c.axis, c.weight, &c.at, c.sums(&x[block * n..(block + 1) * n]), &[0, 1, 2]);
+                    }
+                    for (sheet, t) in self.touches_of_terms.group(term) {
+                        let x = &x[first_sheet + SHEET * *sheet as usize..][..SHEET];
+                        add(t.axis, t.weight, &t.at, t.sums(x), &AXES[t.across as usize]);
                     }
                     for (v, row) in v.iter_mut().zip(body.state.chunks_exact(m)) {
                         *v = row
@@ -434,7 +516,7 @@ impl<const D: usize> Affine<D> {
     ) {
         for contact in self.contacts(block) {
             let bound = V::of(f64::from(contact.bound));
-            let local = self.force_along(contact, pull);
+            let local = self.force_along(contact.axis, contact.term, contact.weight, &contact.at, &[0, 1, 2], pull);
             for_each_row(
                 &contact.cells,
                 #[inline(always)]
@@ -454,30 +536,51 @@ impl<const D: usize> Affine<D> {
         }
     }
 
-    /// Adds the forces on the cells of a sheet, which is counted as a block.
+    /// Adds the forces on the cells of a sheet.
     #[inline(always)]
-    pub(crate) fn add_sheet_forces<V: Real>(&self, sheet: usize, pull: &[Moments<V>], sums: &mut Cells<V>) {
-        for contact in self.contacts(sheet) {
-            let [first, by_x, by_y, _] = self.force_along(contact, pull);
-            for (y, sums) in sums.chunks_exact_mut(8).enumerate() {
-                let members = &MEMBERS[contact.cells[0] as usize >> (8 * y) & 255];
+    pub(crate) fn add_sheet_forces<V: Real>(&self, sheet: usize, pull: &[Moments<V>], forces: &mut Cells<V>) {
+        for touch in self.touches.group(sheet) {
+            let order = &AXES[touch.across as usize];
+            let [first, by_x, by_y, _] =
+                self.force_along(touch.axis, touch.term, touch.weight, &touch.at, order, pull);
+            for (y, forces) in forces.chunks_exact_mut(8).enumerate() {
+                let members = touch.members(y);
                 let first = first + by_y * V::from_byte(y as u8);
-                for (i, sum) in sums.iter_mut().enumerate() {
-                    *sum += V::narrow(members[i]) * (first + by_x * V::from_byte(i as u8));
+                for (i, force) in forces.iter_mut().enumerate() {
+                    *force += V::narrow(members[i]) * (first + by_x * V::from_byte(i as u8));
                 }
             }
         }
     }
 
-    /// The force of a contact at the block's first cell, and how it changes along rows, columns and layers.
+    /// Adds the bounds of the cells of a sheet.
     #[inline(always)]
-    fn force_along<V: Real>(&self, contact: &Contact<D>, pull: &[Moments<V>]) -> Moments<V> {
-        let weight = V::of(f64::from(contact.weight));
-        let pull = pull[contact.term as usize * D + contact.axis as usize];
+    pub(crate) fn add_sheet_bounds(&self, sheet: usize, bounds: &mut Cells<f32>) {
+        for touch in self.touches.group(sheet) {
+            for (y, bounds) in bounds.chunks_exact_mut(8).enumerate() {
+                let members = touch.members(y);
+                (0..8).for_each(|i| bounds[i] += members[i] * touch.bound);
+            }
+        }
+    }
+
+    /// The force on the first cell of a block or a sheet, and how it changes along rows, columns and layers: the axes in `order`.
+    #[inline(always)]
+    fn force_along<V: Real>(
+        &self,
+        axis: u8,
+        term: u32,
+        weight: f32,
+        at: &[f64; D],
+        order: &[usize; 3],
+        pull: &[Moments<V>],
+    ) -> Moments<V> {
+        let weight = V::narrow(weight);
+        let pull = pull[term as usize * D + axis as usize];
         let mut force = [weight * pull[0], V::ZERO, V::ZERO, V::ZERO];
         for a in 0..D {
-            force[0] += weight * pull[a + 1] * V::of(contact.at[a]);
-            force[a + 1] = weight * pull[contact.order[a] as usize + 1] * V::of(self.edge);
+            force[0] += weight * pull[a + 1] * V::of(at[a]);
+            force[a + 1] = weight * pull[order[a] + 1] * V::of(self.edge);
         }
         force
     }
@@ -540,7 +643,9 @@ impl<const D: usize> Affine<D> {
 
     pub(crate) fn bytes(&self) -> usize {
         let (k, m) = sizes::<D>();
-        self.of_terms.len() * (size_of::<Contact<D>>() + 8) + self.bodies.len() * k * m * 8
+        2 * self.of_terms.all.len() * size_of::<Contact<D>>()
+            + 2 * self.touches.all.len() * size_of::<Touch<D>>()
+            + self.bodies.len() * k * m * 8
     }
 }
 

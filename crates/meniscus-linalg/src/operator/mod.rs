@@ -464,7 +464,7 @@ impl<T: Real, const D: usize> Level<T, D> {
     pub(crate) fn state<V: Real>(&self, x: &[V]) -> Vec<V> {
         let mut v = vec![V::ZERO; self.dofs];
         self.low_rank.state(x, &mut v);
-        self.affine.state(x, &mut v);
+        self.affine.state(self.slots(), x, &mut v);
         v
     }
 

@@ -8,7 +8,7 @@
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use super::affine::Contact;
+use super::affine::{Contact, Touch};
 use super::extras::Coupling;
 use super::low_rank::{Factor, LowRank};
 use super::places::{Cut, Places, one_word};
@@ -37,22 +37,17 @@ pub(crate) struct Sheet<T> {
     across: [(u32, T); 2],
     /// Neighbours that are in no such sheet.
     couplings: Vec<Coupling<T>>,
-    /// The diagonal without terms; 0 where there is no unknown.
-    diagonal: Cells<T>,
-    /// What affine terms are at most, as a mass of a cell, and the inverse of the diagonal with that.
-    bounds: Cells<f32>,
-    inverse: Cells<f32>,
     /// The cells that are unknowns.
     pub(crate) cells: u64,
 }
 
-/// What couples the cells of a sheet to their neighbours in its plane.
+/// What couples the cells of a sheet to their neighbours in its plane, and the diagonal without terms.
 #[derive(Clone, Debug)]
 enum Links<T> {
-    /// This weight, to all that are unknowns.
-    Plain(T),
+    /// This weight, to all that are unknowns, and the diagonal in units of it.
+    Plain { weight: T, degrees: Cells<u8> },
     /// Weights by axis and side, and then by cell.
-    Each(Box<[Cells<T>; 4]>),
+    Each { weights: Box<[Cells<T>; 4]>, diagonal: Box<Cells<T>> },
 }
 
 /// The sheets of a level, class after class: those of one class are not coupled to each other.
@@ -88,18 +83,29 @@ fn framed<V: Real>(values: &[V]) -> Framed<V> {
 }
 
 impl<T: Real> Links<T> {
+    /// `common` is the one weight, if there is one.
+    fn new(common: Option<T>, weights: Box<[Cells<T>; 4]>, diagonal: Cells<T>) -> Self {
+        if let Some(weight) = common.filter(|&weight| weight > T::ZERO) {
+            let degrees = diagonal.map(|d| (d.f64() / weight.f64()) as u8);
+            if (0..SHEET).all(|i| weight * T::from_byte(degrees[i]) == diagonal[i]) {
+                return Self::Plain { weight, degrees };
+            }
+        }
+        Self::Each { weights, diagonal: Box::new(diagonal) }
+    }
+
     /// The sums of weights times neighbours within the sheet.
     #[inline(always)]
     fn around<V: Real>(&self, x: &Framed<V>, sums: &mut Cells<V>) {
         match self {
-            Self::Plain(weight) => {
+            Self::Plain { weight, .. } => {
                 let weight = V::of(weight.f64());
                 for i in 0..SHEET {
                     let (before, after) = (x[i + 7] * V::narrow(BEFORE[i]), x[i + 9] * V::narrow(AFTER[i]));
                     sums[i] = weight * ((before + after) + (x[i] + x[i + 16]));
                 }
             }
-            Self::Each(weights) => {
+            Self::Each { weights, .. } => {
                 let [left, right, below, above] = &**weights;
                 let of = |weight: T| V::of(weight.f64());
                 for i in 0..SHEET {
@@ -111,12 +117,31 @@ impl<T: Real> Links<T> {
         }
     }
 
+    #[inline(always)]
+    fn diagonal<V: Real>(&self) -> Cells<V> {
+        let mut cells = [V::ZERO; SHEET];
+        match self {
+            Self::Plain { weight, degrees } => {
+                let weight = V::of(weight.f64());
+                for i in 0..SHEET {
+                    cells[i] = weight * V::from_byte(degrees[i]);
+                }
+            }
+            Self::Each { diagonal, .. } => {
+                for i in 0..SHEET {
+                    cells[i] = V::of(diagonal[i].f64());
+                }
+            }
+        }
+        cells
+    }
+
     /// The weights towards the neighbour beside a sheet; its cells begin at `first` and are `stride` apart.
     #[inline(always)]
     fn beside<V: Real>(&self, axis: usize, side: usize, first: usize, stride: usize) -> Row<V> {
         match self {
-            Self::Plain(weight) => [V::of(weight.f64()); 8],
-            Self::Each(weights) => row_from(|k| V::of(weights[2 * axis + side][first + stride * k].f64())),
+            Self::Plain { weight, .. } => [V::of(weight.f64()); 8],
+            Self::Each { weights, .. } => row_from(|k| V::of(weights[2 * axis + side][first + stride * k].f64())),
         }
     }
 }
@@ -182,17 +207,21 @@ impl<T: Real, const D: usize> Level<T, D> {
     ) {
         let sheet = &self.sheets.list[number];
         let mut x = framed(own);
-        let mut rhs = [0.0; SHEET];
-        self.affine.add_sheet_forces(self.blocks.len() + number, pull, &mut rhs);
+        let (mut bounds, mut forces, mut rhs) = ([0.0; SHEET], [0.0; SHEET], [0.0; SHEET]);
+        self.affine.add_sheet_forces(number, pull, &mut forces);
+        self.affine.add_sheet_bounds(number, &mut bounds);
+        let mut inverse = sheet.links.diagonal::<f32>();
         for i in 0..SHEET {
-            rhs[i] = b[i] + sheet.bounds[i] * x[i + 8] - rhs[i];
+            rhs[i] = b[i] + bounds[i] * x[i + 8] - forces[i];
+            let diagonal = inverse[i] + bounds[i];
+            inverse[i] = if diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
         }
         sheet.add_others(values_of, value_of, &mut rhs);
         let mut around = [0.0; SHEET];
         for colour in colours {
             sheet.links.around(&x, &mut around);
             for i in 0..SHEET {
-                let relaxed = (rhs[i] + around[i]) * sheet.inverse[i];
+                let relaxed = (rhs[i] + around[i]) * inverse[i];
                 x[i + 8] = if TURNS[colour][i] > 0.0 { relaxed } else { x[i + 8] };
             }
         }
@@ -205,14 +234,17 @@ impl<T: Real, const D: usize> Level<T, D> {
         let sheet = &self.sheets.list[number];
         let values_of = |sheet: usize| &x[self.slots() + SHEET * sheet..][..SHEET];
         let own = framed(values_of(number));
-        let (mut others, mut around, mut force) = ([V::ZERO; SHEET], [V::ZERO; SHEET], [V::ZERO; SHEET]);
+        let (mut others, mut around, mut forces) = ([V::ZERO; SHEET], [V::ZERO; SHEET], [V::ZERO; SHEET]);
         sheet.add_others(values_of, |i| x[i], &mut others);
         sheet.links.around(&own, &mut around);
-        self.affine.add_sheet_forces(self.blocks.len() + number, pull, &mut force);
+        self.affine.add_sheet_forces(number, pull, &mut forces);
+        let diagonal = sheet.links.diagonal::<V>();
         for i in 0..SHEET {
-            let inner = V::of(sheet.diagonal[i].f64()) * own[i + 8] - around[i];
-            // Neighbours act on cells that are no unknowns too.
-            y[i] = if sheet.inverse[i] > 0.0 { inner - others[i] + force[i] } else { V::ZERO };
+            y[i] = diagonal[i] * own[i + 8] - around[i] - others[i] + forces[i];
+        }
+        // Neighbours act on cells that are no unknowns too.
+        if sheet.cells != u64::MAX {
+            (0..SHEET).filter(|i| sheet.cells >> i & 1 == 0).for_each(|i| y[i] = V::ZERO);
         }
     }
 
@@ -222,14 +254,11 @@ impl<T: Real, const D: usize> Level<T, D> {
         let index = |flat: usize| places.index(flat);
         let couplings: Vec<_> =
             whole.par_iter().map(|&block| self.arranged_couplings(places, block)).collect();
-        let of_sheets: Vec<Vec<Contact<D>>> =
-            (0..places.sheets.len()).into_par_iter().map(|sheet| self.sheet_contacts(places, sheet)).collect();
-        let list =
-            of_sheets.par_iter().enumerate().map(|(sheet, contacts)| self.sheet(places, sheet, contacts));
-        let sheets = Sheets { list: list.collect(), ends: places.ends.clone() };
-        let mut contacts: Vec<Vec<Contact<D>>> =
-            whole.iter().map(|&block| self.affine.contacts(block).to_vec()).collect();
-        contacts.extend(of_sheets);
+        let numbers = || (0..places.sheets.len()).into_par_iter();
+        let list = numbers().map(|sheet| self.sheet(places, sheet)).collect();
+        let sheets = Sheets { list, ends: places.ends.clone() };
+        let touches: Vec<Vec<Touch<D>>> = numbers().map(|sheet| self.touches(places, sheet)).collect();
+        let contacts = whole.iter().map(|&block| self.affine.contacts(block).to_vec()).collect();
         let renamed = |factor: Factor| Factor {
             unknowns: factor.unknowns.iter().map(|&u| index(u as usize) as u32).collect(),
             ..factor
@@ -241,7 +270,7 @@ impl<T: Real, const D: usize> Level<T, D> {
             couplings,
             extras: self.extras.renamed(index),
             low_rank: LowRank::from_factors(&self.low_rank.factors().map(renamed).collect::<Vec<_>>()),
-            affine: self.affine.with_sheets(whole.len(), contacts),
+            affine: self.affine.with_sheets(contacts, &touches),
             dofs: self.dofs,
             sheets,
         }
@@ -269,7 +298,7 @@ impl<T: Real, const D: usize> Level<T, D> {
         couplings
     }
 
-    fn sheet(&self, places: &Places<D>, sheet: usize, contacts: &[Contact<D>]) -> Sheet<T> {
+    fn sheet(&self, places: &Places<D>, sheet: usize) -> Sheet<T> {
         let n = block_len::<D>();
         let (block, cut) = places.cut(sheet);
         let axes = AXES[cut.axis];
@@ -320,22 +349,11 @@ impl<T: Real, const D: usize> Level<T, D> {
             (Some(near), Some((true, weight))) => (near.number, weight),
             _ => (NONE, T::ZERO),
         });
-        let mut bounds = [0.0; SHEET];
-        for contact in contacts {
-            contact.locals().for_each(|place| bounds[place] += contact.bound);
-        }
-        let inverse = std::array::from_fn(|place| {
-            let all = diagonal[place].f64() + f64::from(bounds[place]);
-            if all > 0.0 { (1.0 / all) as f32 } else { 0.0 }
-        });
         Sheet {
             neighbours: beside.map(|sides| sides.map(|cut| cut.map_or(NONE, |c| c.number))),
-            links: if plain { Links::Plain(weight.unwrap_or(T::ZERO)) } else { Links::Each(links) },
+            links: Links::new(plain.then_some(weight).flatten(), links, diagonal),
             across,
             couplings,
-            diagonal,
-            bounds,
-            inverse,
             cells: cut.cells,
         }
     }
@@ -349,17 +367,15 @@ impl<T: Real, const D: usize> Level<T, D> {
         places.cuts[other].iter().find(|c| (c.axis, c.at) == (cut.axis, at))
     }
 
-    fn sheet_contacts(&self, places: &Places<D>, sheet: usize) -> Vec<Contact<D>> {
+    fn touches(&self, places: &Places<D>, sheet: usize) -> Vec<Touch<D>> {
         let (block, cut) = places.cut(sheet);
-        let edge = self.affine.edge;
+        let along = self.affine.edge * cut.at as f64;
         let of_contact = |contact: &Contact<D>| {
             let mut cells = 0;
             contact.locals().filter(|&local| cut.has(local)).for_each(|local| cells |= 1 << cut.place(local));
-            let at = std::array::from_fn(|a| {
-                contact.at[a] + if a == cut.axis { edge * cut.at as f64 } else { 0.0 }
-            });
-            let order = AXES[cut.axis].map(|a| a as u8);
-            (cells != 0).then_some(Contact { at, order, cells: one_word(cells), ..*contact })
+            let at = std::array::from_fn(|a| contact.at[a] + if a == cut.axis { along } else { 0.0 });
+            let &Contact { term, axis, weight, bound, .. } = contact;
+            (cells != 0).then_some(Touch { term, axis, across: cut.axis as u8, weight, bound, at, cells })
         };
         self.affine.contacts(block).iter().filter_map(of_contact).collect()
     }

@@ -109,7 +109,6 @@ impl<const D: usize> Patch<D> {
                 weight: 2.0 * f32::from(side) - 1.0,
                 bound: 0.0,
                 at,
-                order: [0, 1, 2],
                 cells,
             }
         };
