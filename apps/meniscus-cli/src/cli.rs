@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench::pressure::{self, Source};
-use crate::bench::{scene, step};
+use crate::bench::{regions, scene, step};
 use crate::commands::{check, export, render, run, scenes};
 
 /// Why the command did not do what it was asked, by exit code.
@@ -213,10 +213,21 @@ struct BenchArgs {
 enum Benchmark {
     /// Solve a standard pressure system and compare with the memory bandwidth of this machine.
     Pressure(PressureArgs),
+    /// Run a scene and compare its projection with the interior of the liquid cut into affine regions in various ways.
+    Regions(RegionsArgs),
     /// Run a scene and compare its projection with that of `air.model="void"` and with a simpler preconditioner.
     Scene(SceneArgs),
     /// Time the stages of a step of a dam break.
     Step(StepArgs),
+}
+
+#[derive(Debug, Args)]
+struct RegionsArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
+    /// Solve with the diagonal as the preconditioner too: that takes long.
+    #[arg(long)]
+    diagonal: bool,
 }
 
 #[derive(Debug, Args)]
@@ -284,6 +295,11 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Bench(BenchArgs { benchmark: Benchmark::Pressure(args) }) => {
             let source = Source::parse(&args.system, args.cells);
             print_json(&pressure::run(&source, args.threads, args.repeat, args.profile)?);
+            Ok(())
+        }
+        Command::Bench(BenchArgs { benchmark: Benchmark::Regions(args) }) => {
+            use_threads(args.scene.threads)?;
+            print_json(&regions::run(&args.scene, args.diagonal)?);
             Ok(())
         }
         Command::Bench(BenchArgs { benchmark: Benchmark::Scene(args) }) => {

@@ -44,7 +44,7 @@ impl Real for f32 {
     }
     #[inline(always)]
     fn narrow(value: f32) -> Self {
-        Self::from(value)
+        value
     }
 }
 

@@ -103,7 +103,7 @@ impl<const D: usize> Params<D> {
     }
 
     /// The fluid that fills what the liquid leaves, if there is one.
-    pub(crate) fn second(&self) -> Option<SecondFluid> {
+    pub fn second(&self) -> Option<SecondFluid> {
         match self.air {
             AirModel::TwoPhase(second) => Some(second),
             _ => None,

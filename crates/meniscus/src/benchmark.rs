@@ -3,6 +3,8 @@
 use std::time::Instant;
 
 use meniscus_linalg::{Operator, SolveError, SolveInfo, SolveParams, Solver, solve_by_diagonal};
+use meniscus_liquid::projection::{ProjectionSeconds, Workspace};
+use meniscus_liquid::{Reduced, TileSize, Tiling};
 use meniscus_scene::Scene;
 use serde::Serialize;
 
@@ -96,4 +98,135 @@ fn fastest<const D: usize>(
         }
     }
     Ok(best.expect("three solves"))
+}
+
+/// The projection of one moment with the interior of the fluids cut in one way.
+#[derive(Clone, Debug, Serialize)]
+pub struct RegionsCase {
+    /// How it is cut.
+    pub regions: &'static str,
+    /// Pressures.
+    pub unknowns: usize,
+    /// Regions that move as one.
+    pub affine_regions: usize,
+    /// Iterations with the multigrid preconditioner.
+    pub iterations: usize,
+    /// Seconds to assemble the system and to set the preconditioner up.
+    pub set_up_s: f64,
+    /// Seconds to solve.
+    pub solve_s: f64,
+    /// Seconds of the rest of the projection.
+    pub overhead_s: f64,
+    /// How many times as fast as without regions set-up and solve are.
+    pub speed_up: f64,
+    /// The same with the diagonal as the preconditioner; none if that was not asked for, or does not converge.
+    pub diagonal: Option<DiagonalCase>,
+}
+
+/// A solve with the diagonal as the preconditioner.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct DiagonalCase {
+    /// Its iterations.
+    pub iterations: usize,
+    /// Seconds to solve.
+    pub seconds: f64,
+    /// How many times as fast as without regions that is.
+    pub speed_up: f64,
+}
+
+/// Runs all frames of a scene, and projects the velocities of its end with the interior of the fluids cut in various ways. All start from a pressure of 0 and
+/// end at the same tolerance. Each is done three times, in turn; the fastest counts.
+///
+/// # Errors
+/// If a substep fails, or a system cannot be solved.
+pub fn compare_regions(scene: &Scene, with_diagonal: bool) -> Result<Vec<RegionsCase>, SimulationError> {
+    match scene.dimension() {
+        2 => compare_regions_in::<2>(scene, with_diagonal),
+        _ => compare_regions_in::<3>(scene, with_diagonal),
+    }
+}
+
+fn compare_regions_in<const D: usize>(
+    scene: &Scene,
+    with_diagonal: bool,
+) -> Result<Vec<RegionsCase>, SimulationError> {
+    let mut simulation = Simulation::<D>::new(scene);
+    for _ in 0..scene.content().time.frames {
+        simulation.advance_frame()?;
+    }
+    let tilings = tilings(simulation.tiling());
+    let mut workspace = Workspace::default();
+    let mut cases: Vec<Option<RegionsCase>> = vec![None; tilings.len()];
+    for _ in 0..3 {
+        for (&(name, tiling), best) in tilings.iter().zip(&mut cases) {
+            let case = regions_case(&simulation, name, tiling, &mut workspace)?;
+            let seconds = |case: &RegionsCase| case.set_up_s + case.solve_s;
+            if best.as_ref().is_none_or(|best| seconds(&case) < seconds(best)) {
+                *best = Some(case);
+            }
+        }
+    }
+    let mut cases: Vec<RegionsCase> = cases.into_iter().flatten().collect();
+    if with_diagonal {
+        for ((_, tiling), case) in tilings.iter().zip(&mut cases) {
+            case.diagonal = diagonal_case(&simulation, *tiling)?;
+        }
+    }
+    let whole = cases[0].clone();
+    for case in &mut cases {
+        case.speed_up = (whole.set_up_s + whole.solve_s) / (case.set_up_s + case.solve_s);
+        if let (Some(of_whole), Some(own)) = (&whole.diagonal, &mut case.diagonal) {
+            own.speed_up = of_whole.seconds / own.seconds;
+        }
+    }
+    Ok(cases)
+}
+
+/// The ways to cut the interior, with the bands of the scene: first not at all.
+fn tilings((own, has_second): (Option<Tiling>, bool)) -> Vec<(&'static str, Option<Tiling>)> {
+    let own = own.unwrap_or_default();
+    let with = |fluids: Reduced, size: TileSize| Some(Tiling { fluids, size, ..own });
+    let mut list = vec![("none", None)];
+    if has_second {
+        list.push(("one region, second fluid", with(Reduced::Second, TileSize::One)));
+    }
+    list.push(("one region", with(Reduced::Both, TileSize::One)));
+    list.push(("tiles of 16", with(Reduced::Both, TileSize::Uniform(16))));
+    list.push(("tiles of 32", with(Reduced::Both, TileSize::Uniform(32))));
+    list.push(("graded 16 to 64", with(Reduced::Both, TileSize::Graded { least: 16, largest: 64 })));
+    list
+}
+
+fn regions_case<const D: usize>(
+    simulation: &Simulation<D>,
+    regions: &'static str,
+    tiling: Option<Tiling>,
+    workspace: &mut Workspace,
+) -> Result<RegionsCase, SimulationError> {
+    let (info, seconds) = simulation.trial_projection(tiling, workspace)?;
+    let ProjectionSeconds { assemble, set_up, solve } = info.seconds;
+    Ok(RegionsCase {
+        regions,
+        unknowns: info.unknowns,
+        affine_regions: info.regions,
+        iterations: info.solve.iterations,
+        set_up_s: assemble + set_up,
+        solve_s: solve,
+        overhead_s: seconds - assemble - set_up - solve,
+        speed_up: 1.0,
+        diagonal: None,
+    })
+}
+
+fn diagonal_case<const D: usize>(
+    simulation: &Simulation<D>,
+    tiling: Option<Tiling>,
+) -> Result<Option<DiagonalCase>, SimulationError> {
+    let params = SolveParams { max_iterations: 10_000, ..SolveParams::default() };
+    let (operator, rhs) = simulation.tiled_system(tiling)?;
+    let mut x = vec![0.0; rhs.len()];
+    let started = Instant::now();
+    let Ok(info) = solve_by_diagonal(&operator, &rhs, &mut x, &params) else { return Ok(None) };
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Some(DiagonalCase { iterations: info.iterations, seconds, speed_up: 1.0 }))
 }

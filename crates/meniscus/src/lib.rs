@@ -55,7 +55,7 @@ mod run;
 mod simulation;
 mod stats;
 
-pub use benchmark::{Benchmark, TimedSolve, benchmark, substeps};
+pub use benchmark::{Benchmark, DiagonalCase, RegionsCase, TimedSolve, benchmark, compare_regions, substeps};
 pub use estimate::{Estimate, estimate};
 pub use export::{Content, ExportError, ExportOptions, Format, export};
 pub use folder::{Folder, FolderError, Manifest};

@@ -8,7 +8,7 @@ use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::{Operator, SolveParams};
-use meniscus_liquid::projection::ProjectionError;
+use meniscus_liquid::projection::{self, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
     AirModel, Body, Bubble, EventKind, Params, Reduced, Rigid, SecondFluid, Slip, Smoke, Solid, Source,
     Squeezed, State, StepError, StepInfo, Surroundings, TileSize, Tiling, Tracked, Transfer, Workspace,
@@ -186,10 +186,35 @@ impl<const D: usize> Simulation<D> {
     /// # Errors
     /// If there is no such system.
     pub fn pressure_system(&self) -> Result<(Operator<D>, Vec<f64>), SimulationError> {
+        self.tiled_system(self.params.tiling)
+    }
+
+    /// Projects the velocities of this moment with another tiling: see [`State::trial_projection`].
+    pub(crate) fn trial_projection(
+        &self,
+        tiling: Option<Tiling>,
+        workspace: &mut projection::Workspace,
+    ) -> Result<(ProjectionInfo<D>, f64), SimulationError> {
         let dt = self.next_time_step().0;
-        let surroundings = self.surroundings(dt);
-        let system = self.state.pressure_system(&self.params, &surroundings, dt);
+        let params = Params { tiling, ..self.params.clone() };
+        let trial = self.state.trial_projection(&params, &self.surroundings(dt), dt, workspace);
+        trial.map_err(|error| self.unsolved(error))
+    }
+
+    /// The pressure system of this moment with another tiling.
+    pub(crate) fn tiled_system(
+        &self,
+        tiling: Option<Tiling>,
+    ) -> Result<(Operator<D>, Vec<f64>), SimulationError> {
+        let dt = self.next_time_step().0;
+        let params = Params { tiling, ..self.params.clone() };
+        let system = self.state.pressure_system(&params, &self.surroundings(dt), dt);
         system.map_err(|error| self.unsolved(error))
+    }
+
+    /// How the interior of the fluids is cut into regions, and whether there are two fluids.
+    pub(crate) fn tiling(&self) -> (Option<Tiling>, bool) {
+        (self.params.tiling, self.params.second().is_some())
     }
 
     /// The error of a pressure system that cannot be solved at this moment.

@@ -3,5 +3,6 @@
 pub mod machine;
 pub mod poisson;
 pub mod pressure;
+pub mod regions;
 pub mod scene;
 pub mod step;

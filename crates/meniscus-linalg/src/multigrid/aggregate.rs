@@ -11,7 +11,7 @@ use std::sync::Arc;
 use meniscus_core::grid::{Blocks, Slot, block_len, cell_in_block, local_index};
 use rayon::prelude::*;
 
-use crate::operator::{Level, NONE, Places, Stencil, set_bits};
+use crate::operator::{Level, NONE, Places, Stencil};
 use crate::real::Real;
 
 /// A connection of less than this part of all those of one of its two ends is weak. Where coefficients jump by a large factor, cells of both
@@ -262,28 +262,33 @@ fn only_extra<T: Real, const D: usize>(level: &Level<T, D>, block: usize, local:
     (free && alone && level.extras.positions[extra].is_none()).then_some(extra as u32)
 }
 
-/// What cells of a block are linked with beside their neighbours.
+/// What cells of a block are linked with beside their neighbours, in bits.
 struct Links {
     /// Extra unknowns or low-rank terms.
-    any: Vec<bool>,
+    any: [u64; 8],
     /// Low-rank terms.
-    terms: Vec<bool>,
+    terms: [u64; 8],
 }
 
 impl Links {
     fn new<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Self {
-        let n = block_len::<D>();
-        let mut terms = vec![false; n];
-        for row in level.low_rank.rows_in(block * n..(block + 1) * n) {
-            terms[level.low_rank.row_unknown(row) % n] = true;
-        }
-        set_bits(&level.affine.touched(block)).for_each(|local| terms[local] = true);
-        let mut any = terms.clone();
+        let terms = level.touched_bits(block);
+        let mut any = terms;
         for c in &level.couplings[block] {
-            any[c.local as usize] = true;
+            any[c.local as usize / 64] |= 1 << (c.local % 64);
         }
         Self { any, terms }
     }
+}
+
+fn has_bit(bits: &[u64; 8], local: usize) -> bool {
+    bits[local / 64] >> (local % 64) & 1 == 1
+}
+
+/// Whether any cell of a group, known by its lowest, is among those in bits.
+fn has_any(bits: &[u64; 8], base: usize) -> bool {
+    let layer = base / 64;
+    (bits[layer] | bits[layer | 1]) >> (base % 64) & 0x0303 != 0
 }
 
 fn split_block<T: Real, const D: usize>(fine: &Level<T, D>, block: usize, placed: &[(u16, u32)]) -> Split {
@@ -292,10 +297,10 @@ fn split_block<T: Real, const D: usize>(fine: &Level<T, D>, block: usize, placed
     if placed.is_empty() && matches!(stencil, Stencil::Uniform { .. }) {
         return split;
     }
-    let links = Links::new(fine, block);
+    let (links, unknown) = (Links::new(fine, block), fine.unknown_bits(block));
     let mut group = Group::default();
     for base in groups::<D>() {
-        if placed.is_empty() && is_whole(stencil, base, &links) {
+        if placed.is_empty() && (!has_any(&unknown, base) || is_whole(stencil, base, &links, &unknown)) {
             continue;
         }
         let extras = placed.iter().filter(|p| p.0 as usize == base).map(|p| p.1);
@@ -308,7 +313,12 @@ fn split_block<T: Real, const D: usize>(fine: &Level<T, D>, block: usize, placed
 
 /// Whether the unknowns of a group are all connected to each other, so that it needs no closer look: a
 /// flood of the group's cells held in the bits of a byte.
-fn is_whole<T: Real, const D: usize>(stencil: &Stencil<T, D>, base: usize, links: &Links) -> bool {
+fn is_whole<T: Real, const D: usize>(
+    stencil: &Stencil<T, D>,
+    base: usize,
+    links: &Links,
+    unknown: &[u64; 8],
+) -> bool {
     if let Stencil::Mask(mask) = stencil
         && mask.plain
         && corners::<D>().all(|offset| mask.degree[base + offset] > 0)
@@ -318,7 +328,7 @@ fn is_whole<T: Real, const D: usize>(stencil: &Stencil<T, D>, base: usize, links
     let (mut members, mut above) = (0u8, [0u8; D]);
     for (corner, offset) in corners::<D>().enumerate() {
         let local = base + offset;
-        let is_member = links.any[local] || stencil.diagonal(local) != T::ZERO;
+        let is_member = has_bit(unknown, local);
         members |= u8::from(is_member) << corner;
         if !is_member {
             continue;
@@ -347,7 +357,7 @@ fn joins_above<T: Real, const D: usize>(
     links: &Links,
 ) -> bool {
     let weight = stencil.face(axis, 1, local).f64();
-    let is_touched = links.terms[local] || links.terms[local + (1 << (3 * axis))];
+    let is_touched = has_bit(&links.terms, local) || has_bit(&links.terms, local + (1 << (3 * axis)));
     let Stencil::General(_) = stencil else { return weight != 0.0 };
     if is_touched {
         return weight != 0.0;
@@ -393,7 +403,7 @@ impl Group {
         for local in corners::<D>().map(|offset| base + offset) {
             if stencil.has_neighbours(local) {
                 self.cells.push(local as u16);
-            } else if links.any[local] {
+            } else if has_bit(&links.any, local) {
                 match only_extra(fine, block, local) {
                     Some(extra) => self.outside.push((local as u16, Target::With(extra))),
                     None => self.cells.push(local as u16),

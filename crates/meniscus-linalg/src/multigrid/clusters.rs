@@ -38,9 +38,13 @@ enum Mark {
 
 /// The clusters of a level.
 pub(crate) fn find_clusters<T: Real, const D: usize>(level: &Level<T, D>) -> Vec<Cluster> {
+    let seeds = seeds(level);
+    if seeds.is_empty() {
+        return Vec::new();
+    }
     let mut marks = vec![Mark::New; level.len()];
     let mut clusters = Vec::new();
-    for (number, seed) in seeds(level).into_iter().enumerate() {
+    for (number, seed) in seeds.into_iter().enumerate() {
         if marks[seed] == Mark::New {
             clusters.extend(flood(level, seed, number as u32, &mut marks));
         }

@@ -11,7 +11,7 @@ use faer::Mat;
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use super::aggregate::Aggregation;
+use super::aggregate::{Aggregation, coarse_local};
 use crate::operator::{Level, Places, Stencil, set_bits};
 use crate::real::Real;
 
@@ -135,12 +135,21 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
         if matches!(coarse.stencils[block], Stencil::Uniform { .. }) {
             return Vec::new();
         }
+        // Those above an unknown, as far as that can be seen without a closer look.
+        let mut known = [0; 8];
+        for (octant, child) in aggregation.children[block].iter().enumerate() {
+            let Some(child) = child.map(|c| c as usize) else { continue };
+            for local in set_bits(&fine.unknown_bits(child)).map(|local| coarse_local::<D>(octant, local)) {
+                known[local / 64] |= 1 << (local % 64);
+            }
+        }
+        let unknown = coarse.unknown_bits(block);
+        known.iter_mut().zip(unknown).for_each(|(known, unknown)| *known &= !unknown);
         let is_collapsed = |&local: &usize| {
             let mut members = aggregation.members(block, local).into_iter();
             members.any(|(b, l)| fine.is_unknown(b * n + l) && aggregation.is_regular(b, l))
         };
-        let known = (0..n).filter(|&local| !coarse.is_unknown(block * n + local));
-        known.filter(is_collapsed).map(|local| block * n + local).collect()
+        set_bits(&known).filter(is_collapsed).map(|local| block * n + local).collect()
     };
     let mut found = (0..coarse.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
     let extras = coarse.slots()..coarse.len();

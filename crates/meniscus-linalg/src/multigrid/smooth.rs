@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::clusters::Cluster;
 use crate::operator::{
-    Affine, Coupling, Expanded, LANES, Level, Moments, Planes, SHEET, SHEET_TASK, Scratch, Stencil,
+    Affine, Coupling, Expanded, LANES, Level, Moments, Others, Planes, SHEET, SHEET_TASK, Scratch, Stencil,
     TASK_BLOCKS, Tile, lane, planes, spread,
 };
 use crate::real::Real;
@@ -252,12 +252,7 @@ fn relax_sheets<T: Real, const D: usize>(
     let (start, end) = (level.slots() + SHEET * first, level.slots() + SHEET * last);
     let (before, rest) = vectors.x.split_at_mut(start);
     let (mine, after) = rest.split_at_mut(end - start);
-    let (before, after) = (&*before, &*after);
-    let value_of = |i: usize| if i < start { before[i] } else { after[i - end] };
-    let values_of = |sheet: usize| {
-        let at = level.slots() + SHEET * sheet;
-        if at < start { &before[at..at + SHEET] } else { &after[at - end..at - end + SHEET] }
-    };
+    let others = Others { before, after, resume: end, sheets: level.slots() };
     let b = &vectors.b[start..end];
     let tasks = mine.par_chunks_mut(SHEET * SHEET_TASK).zip(b.par_chunks(SHEET * SHEET_TASK));
     tasks.enumerate().for_each(|(task, (chunk, b))| {
@@ -267,7 +262,7 @@ fn relax_sheets<T: Real, const D: usize>(
                 let sheets = chunk.as_chunks_mut().0.iter_mut().zip(b.as_chunks().0);
                 for (i, (own, b)) in sheets.enumerate() {
                     let sheet = first + task * SHEET_TASK + i;
-                    level.relax_sheet(sheet, values_of, value_of, b, pull, visit.colours(), own);
+                    level.relax_sheet(sheet, others, b, pull, visit.colours(), own);
                 }
             },
         );

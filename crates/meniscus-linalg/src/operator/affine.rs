@@ -157,7 +157,7 @@ static MEMBERS: [Row<f32>; 256] = {
     let mut members = [[0.0; 8]; 256];
     let mut k = 0;
     while k < 256 * 8 {
-        members[k / 8][k % 8] = (k / 8 >> (k % 8) & 1) as f32;
+        members[k / 8][k % 8] = ((k / 8) >> (k % 8) & 1) as f32;
         k += 1;
     }
     members
@@ -462,15 +462,16 @@ impl<const D: usize> Affine<D> {
                     }
                     let body = &self.bodies[term];
                     let mut moments = [V::ZERO; 12];
-                    let mut add = |axis: u8, weight: f32, at: &[f64; D], sums: Moments<V>, order: &[usize; 3]| {
-                        let (weight, edge) = (V::narrow(weight), V::of(self.edge));
-                        let moments = &mut moments[axis as usize * (D + 1)..][..D + 1];
-                        moments[0] += weight * sums[0];
-                        for a in 0..D {
-                            moments[a + 1] += weight * V::of(at[a]) * sums[0];
-                            moments[order[a] + 1] += weight * edge * sums[a + 1];
-                        }
-                    };
+                    let mut add =
+                        |axis: u8, weight: f32, at: &[f64; D], sums: Moments<V>, order: &[usize; 3]| {
+                            let (weight, edge) = (V::narrow(weight), V::of(self.edge));
+                            let moments = &mut moments[axis as usize * (D + 1)..][..D + 1];
+                            moments[0] += weight * sums[0];
+                            for a in 0..D {
+                                moments[a + 1] += weight * V::of(at[a]) * sums[0];
+                                moments[order[a] + 1] += weight * edge * sums[a + 1];
+                            }
+                        };
                     for (block, c) in self.of_term(term) {
                         let n = block_len::<D>();
                         add(c.axis, c.weight, &c.at, c.sums(&x[block * n..(block + 1) * n]), &[0, 1, 2]);
@@ -516,7 +517,8 @@ impl<const D: usize> Affine<D> {
     ) {
         for contact in self.contacts(block) {
             let bound = V::of(f64::from(contact.bound));
-            let local = self.force_along(contact.axis, contact.term, contact.weight, &contact.at, &[0, 1, 2], pull);
+            let local =
+                self.force_along(contact.axis, contact.term, contact.weight, &contact.at, &[0, 1, 2], pull);
             for_each_row(
                 &contact.cells,
                 #[inline(always)]

@@ -28,7 +28,7 @@ pub(crate) use extras::{Coupling, Edge, Extras};
 pub use low_rank::LowRankTerm;
 pub(crate) use low_rank::{Factor, LowRank};
 pub(crate) use places::Places;
-pub(crate) use sheets::{NONE, SHEET, Sheets};
+pub(crate) use sheets::{NONE, Others, SHEET, Sheets};
 pub(crate) use stencil::{Mask, Stencil, coordinate};
 pub use stencil::{Patch, face_len, lower_face, upper_face};
 pub(crate) use tile::{LANES, Planes, Tile, gather, lane, planes, spread};
@@ -353,21 +353,35 @@ impl<T: Real, const D: usize> Level<T, D> {
         own || self.low_rank.find_row(i).is_some_and(|row| self.low_rank.row_diagonal(row) > T::ZERO)
     }
 
-    /// The cells of a block that only low-rank terms hold.
-    pub(crate) fn held_by_terms(&self, block: usize) -> Vec<u16> {
+    /// The cells of a block that are unknowns, in bits.
+    pub(crate) fn unknown_bits(&self, block: usize) -> [u64; 8] {
+        let (own, touched) = (self.stencils[block].unknown_bits(), self.touched_bits(block));
+        std::array::from_fn(|layer| own[layer] | touched[layer])
+    }
+
+    /// The cells of a block that low-rank terms touch, in bits.
+    pub(crate) fn touched_bits(&self, block: usize) -> [u64; 8] {
         let n = block_len::<D>();
         let mut touched = self.affine.touched(block);
         let rows = self.low_rank.rows_in(block * n..(block + 1) * n);
         rows.map(|row| self.low_rank.row_unknown(row) % n).for_each(|i| touched[i / 64] |= 1 << (i % 64));
-        let is_held = |&local: &usize| self.stencils[block].diagonal(local) == T::ZERO;
-        set_bits(&touched).filter(is_held).map(|local| local as u16).collect()
+        touched
+    }
+
+    /// The cells of a block that only low-rank terms hold.
+    pub(crate) fn held_by_terms(&self, block: usize) -> Vec<u16> {
+        let (own, touched) = (self.stencils[block].unknown_bits(), self.touched_bits(block));
+        let held = std::array::from_fn(|layer| touched[layer] & !own[layer]);
+        set_bits(&held).map(|local| local as u16).collect()
     }
 
     pub(crate) fn unknowns(&self) -> usize {
-        let blocks = (0..self.blocks.len()).into_par_iter();
-        let low_rank_only: usize = blocks.map(|block| self.held_by_terms(block).len()).sum();
+        let of_block = |block: usize| match self.stencils[block] {
+            Stencil::Uniform { .. } => block_len::<D>(),
+            _ => self.unknown_bits(block).iter().map(|layer| layer.count_ones() as usize).sum(),
+        };
         let extras = (self.slots()..self.len()).filter(|&i| self.is_unknown(i)).count();
-        self.stencils.par_iter().map(Stencil::unknowns).sum::<usize>() + low_rank_only + extras
+        (0..self.blocks.len()).into_par_iter().map(of_block).sum::<usize>() + extras
     }
 
     /// Sets the slots that are not unknowns to 0.

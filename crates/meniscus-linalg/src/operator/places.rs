@@ -26,6 +26,32 @@ pub(super) struct Cut {
 const CLASSES: usize = 12;
 
 impl Cut {
+    /// Its part of a set of cells of the block.
+    pub(super) fn plane(&self, cells: &[u64; 8]) -> u64 {
+        let line = |layer: &u64| match self.axis {
+            0 => {
+                // One bit of each byte, gathered in the highest.
+                let column = layer >> self.at & 0x0101_0101_0101_0101;
+                column.wrapping_mul(0x0102_0408_1020_4080) >> 56
+            }
+            _ => layer >> (8 * self.at) & 255,
+        };
+        match self.axis {
+            2 => cells[self.at],
+            _ => cells.iter().rev().fold(0, |plane, layer| plane << 8 | line(layer)),
+        }
+    }
+
+    /// The cells of its plane in a layer of the block.
+    fn layer(&self, layer: usize) -> u64 {
+        match self.axis {
+            0 => 0x0101_0101_0101_0101 << self.at,
+            1 => 255 << (8 * self.at),
+            _ if layer == self.at => u64::MAX,
+            _ => 0,
+        }
+    }
+
     /// The place in the sheet of a cell of the block that lies in its plane.
     pub(super) fn place(&self, local: usize) -> usize {
         let [u, w, _] = AXES[self.axis];
@@ -209,30 +235,17 @@ fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Vec<
     {
         return Vec::new();
     }
-    let mut left = level.affine.touched(block);
-    for row in 0..n / 8 {
-        for (i, _) in stencil.unknown_row(row).iter().enumerate().filter(|(_, u)| **u) {
-            left[row / 8] |= 1 << (8 * (row % 8) + i);
-        }
-    }
+    let mut left = level.unknown_bits(block);
     let mut cuts: Vec<Cut> = Vec::new();
     while left != [0; 8] {
         if cuts.len() == MOST {
             return Vec::new();
         }
-        let mut counts = [[0; 8]; 3];
-        for local in set_bits(&left) {
-            (0..3).for_each(|axis| counts[axis][local >> (3 * axis) & 7] += 1);
-        }
-        let (axis, at) = (0..24)
-            .map(|k| (k / 8, k % 8))
-            .rev()
-            .max_by_key(|&(axis, at)| counts[axis][at])
-            .expect("24 planes");
-        let mut cut = Cut { axis, at, number: NONE, cells: 0 };
-        for local in set_bits(&{ left }).filter(|local| local >> (3 * axis) & 7 == at) {
-            cut.cells |= 1 << cut.place(local);
-            left[local / 64] &= !(1 << (local % 64));
+        let planes = (0..24).rev().map(|k| Cut { axis: k / 8, at: k % 8, number: NONE, cells: 0 });
+        let planes = planes.map(|cut| Cut { cells: cut.plane(&left), ..cut });
+        let cut = planes.max_by_key(|cut| cut.cells.count_ones()).expect("24 planes");
+        for (layer, left) in left.iter_mut().enumerate() {
+            *left &= !cut.layer(layer);
         }
         cuts.push(cut);
     }

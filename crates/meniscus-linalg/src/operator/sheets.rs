@@ -84,14 +84,14 @@ fn framed<V: Real>(values: &[V]) -> Framed<V> {
 
 impl<T: Real> Links<T> {
     /// `common` is the one weight, if there is one.
-    fn new(common: Option<T>, weights: Box<[Cells<T>; 4]>, diagonal: Cells<T>) -> Self {
+    fn new(common: Option<T>, weights: &[Cells<T>; 4], diagonal: Cells<T>) -> Self {
         if let Some(weight) = common.filter(|&weight| weight > T::ZERO) {
             let degrees = diagonal.map(|d| (d.f64() / weight.f64()) as u8);
             if (0..SHEET).all(|i| weight * T::from_byte(degrees[i]) == diagonal[i]) {
                 return Self::Plain { weight, degrees };
             }
         }
-        Self::Each { weights, diagonal: Box::new(diagonal) }
+        Self::Each { weights: Box::new(*weights), diagonal: Box::new(diagonal) }
     }
 
     /// The sums of weights times neighbours within the sheet.
@@ -141,23 +141,46 @@ impl<T: Real> Links<T> {
     fn beside<V: Real>(&self, axis: usize, side: usize, first: usize, stride: usize) -> Row<V> {
         match self {
             Self::Plain { weight, .. } => [V::of(weight.f64()); 8],
-            Self::Each { weights, .. } => row_from(|k| V::of(weights[2 * axis + side][first + stride * k].f64())),
+            Self::Each { weights, .. } => {
+                row_from(|k| V::of(weights[2 * axis + side][first + stride * k].f64()))
+            }
         }
+    }
+}
+
+/// A vector of a level, without the values that are being worked on.
+#[derive(Clone, Copy)]
+pub(crate) struct Others<'a, V> {
+    pub(crate) before: &'a [V],
+    pub(crate) after: &'a [V],
+    /// Where those after the gap begin.
+    pub(crate) resume: usize,
+    /// Where the values of sheets begin.
+    pub(crate) sheets: usize,
+}
+
+impl<'a, V: Real> Others<'a, V> {
+    #[inline(always)]
+    fn value(&self, i: usize) -> V {
+        if i < self.before.len() { self.before[i] } else { self.after[i - self.resume] }
+    }
+
+    #[inline(always)]
+    fn sheet(&self, number: u32) -> &'a [V] {
+        let at = self.sheets + SHEET * number as usize;
+        let values =
+            if at < self.before.len() { &self.before[at..] } else { &self.after[at - self.resume..] };
+        &values[..SHEET]
     }
 }
 
 impl<T: Real> Sheet<T> {
     /// Adds weights times values of all neighbours outside of the sheet.
     #[inline(always)]
-    fn add_others<'a, V: Real>(
-        &self,
-        values_of: impl Fn(usize) -> &'a [V],
-        value_of: impl Fn(usize) -> V,
-        sums: &mut Cells<V>,
-    ) {
+    fn add_others<V: Real>(&self, others: Others<V>, sums: &mut Cells<V>) {
         for (axis, side) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             if self.neighbours[axis][side] != NONE {
-                let other = values_of(self.neighbours[axis][side] as usize);
+                let other = others.sheet(self.neighbours[axis][side]);
                 // A row or a column, at the near side here and at the far side there.
                 let (along, stride) = if axis == 0 { (1, 8) } else { (8, 1) };
                 let (near, far) = if side == 0 { (0, 7 * along) } else { (7 * along, 0) };
@@ -169,14 +192,14 @@ impl<T: Real> Sheet<T> {
         }
         for &(other, weight) in &self.across {
             if other != NONE {
-                let (other, weight) = (values_of(other as usize), V::of(weight.f64()));
+                let (other, weight) = (others.sheet(other), V::of(weight.f64()));
                 for (sum, other) in sums.iter_mut().zip(other) {
                     *sum += weight * *other;
                 }
             }
         }
         for c in &self.couplings {
-            sums[c.local as usize] += V::of(c.weight.f64()) * value_of(c.extra as usize);
+            sums[c.local as usize] += V::of(c.weight.f64()) * others.value(c.extra as usize);
         }
     }
 }
@@ -195,11 +218,10 @@ const TURNS: [Cells<f32>; 2] = {
 impl<T: Real, const D: usize> Level<T, D> {
     /// Relaxes a sheet, colour after colour, while the states of terms stay as they are: a mass on what changes holds the balance to what their forces will change by.
     #[inline(always)]
-    pub(crate) fn relax_sheet<'a>(
+    pub(crate) fn relax_sheet(
         &self,
         number: usize,
-        values_of: impl Fn(usize) -> &'a [f32],
-        value_of: impl Fn(usize) -> f32,
+        others: Others<f32>,
         b: &Cells<f32>,
         pull: &[Moments<f32>],
         colours: impl Iterator<Item = usize>,
@@ -216,7 +238,7 @@ impl<T: Real, const D: usize> Level<T, D> {
             let diagonal = inverse[i] + bounds[i];
             inverse[i] = if diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
         }
-        sheet.add_others(values_of, value_of, &mut rhs);
+        sheet.add_others(others, &mut rhs);
         let mut around = [0.0; SHEET];
         for colour in colours {
             sheet.links.around(&x, &mut around);
@@ -230,12 +252,18 @@ impl<T: Real, const D: usize> Level<T, D> {
 
     /// The product A x of one sheet.
     #[inline(always)]
-    pub(crate) fn sheet_product<V: Real>(&self, number: usize, x: &[V], pull: &[Moments<V>], y: &mut Cells<V>) {
+    pub(crate) fn sheet_product<V: Real>(
+        &self,
+        number: usize,
+        x: &[V],
+        pull: &[Moments<V>],
+        y: &mut Cells<V>,
+    ) {
         let sheet = &self.sheets.list[number];
-        let values_of = |sheet: usize| &x[self.slots() + SHEET * sheet..][..SHEET];
-        let own = framed(values_of(number));
+        let all = Others { before: x, after: &[], resume: x.len(), sheets: self.slots() };
+        let own = framed(all.sheet(number as u32));
         let (mut others, mut around, mut forces) = ([V::ZERO; SHEET], [V::ZERO; SHEET], [V::ZERO; SHEET]);
-        sheet.add_others(values_of, |i| x[i], &mut others);
+        sheet.add_others(all, &mut others);
         sheet.links.around(&own, &mut around);
         self.affine.add_sheet_forces(number, pull, &mut forces);
         let diagonal = sheet.links.diagonal::<V>();
@@ -309,7 +337,7 @@ impl<T: Real, const D: usize> Level<T, D> {
         let beside = [0, 1].map(|a| [0, 1].map(|side| in_plane(a, side)));
         let facing = [0, 1].map(|side| self.facing(places, block, cut, side));
         let stencil = &self.stencils[block];
-        let (mut links, mut across, mut couplings) = (Box::new([[T::ZERO; SHEET]; 4]), [None; 2], Vec::new());
+        let (mut links, mut across, mut couplings) = ([[T::ZERO; SHEET]; 4], [None; 2], Vec::new());
         let (mut plain, mut weight) = (true, None);
         let mut diagonal = [T::ZERO; SHEET];
         for place in set_bits(&one_word(cut.cells)) {
@@ -351,7 +379,7 @@ impl<T: Real, const D: usize> Level<T, D> {
         });
         Sheet {
             neighbours: beside.map(|sides| sides.map(|cut| cut.map_or(NONE, |c| c.number))),
-            links: Links::new(plain.then_some(weight).flatten(), links, diagonal),
+            links: Links::new(plain.then_some(weight).flatten(), &links, diagonal),
             across,
             couplings,
             cells: cut.cells,
@@ -371,8 +399,7 @@ impl<T: Real, const D: usize> Level<T, D> {
         let (block, cut) = places.cut(sheet);
         let along = self.affine.edge * cut.at as f64;
         let of_contact = |contact: &Contact<D>| {
-            let mut cells = 0;
-            contact.locals().filter(|&local| cut.has(local)).for_each(|local| cells |= 1 << cut.place(local));
+            let cells = cut.plane(&contact.cells) & cut.cells;
             let at = std::array::from_fn(|a| contact.at[a] + if a == cut.axis { along } else { 0.0 });
             let &Contact { term, axis, weight, bound, .. } = contact;
             (cells != 0).then_some(Touch { term, axis, across: cut.axis as u8, weight, bound, at, cells })

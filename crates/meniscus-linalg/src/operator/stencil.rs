@@ -103,14 +103,7 @@ impl<const D: usize> Patch<D> {
             let (axis, side) = (face / 2, face % 2);
             let along = |a: usize| if a == axis as usize { f64::from(side) } else { 0.5 };
             let at = std::array::from_fn(|a| (BLOCK_EDGE * coord[a]) as f64 + along(a));
-            Contact {
-                term,
-                axis,
-                weight: 2.0 * f32::from(side) - 1.0,
-                bound: 0.0,
-                at,
-                cells,
-            }
+            Contact { term, axis, weight: 2.0 * f32::from(side) - 1.0, bound: 0.0, at, cells }
         };
         let mut contacts: Vec<_> = self.touches.iter().map(contact).collect();
         contacts.sort_by_key(Contact::key);
@@ -321,19 +314,21 @@ impl<T: Real, const D: usize> Stencil<T, D> {
         }
     }
 
+    /// The cells with a non-zero diagonal, in bits.
+    pub(crate) fn unknown_bits(&self) -> [u64; 8] {
+        let mut bits = [0; 8];
+        for row in 0..block_len::<D>() / 8 {
+            let unknown = self.unknown_row(row);
+            let byte = (0..8).fold(0, |byte, i| byte | u64::from(unknown[i]) << i);
+            bits[row / 8] |= byte << (8 * (row % 8));
+        }
+        bits
+    }
+
     /// Whether a cell has a neighbour across an open face.
     #[inline]
     pub(crate) fn has_neighbours(&self, local: usize) -> bool {
         (0..D).any(|a| (0..2).any(|side| self.face(a, side, local) != T::ZERO))
-    }
-
-    /// The number of cells with a non-zero diagonal.
-    pub(crate) fn unknowns(&self) -> usize {
-        match self {
-            Self::Uniform { .. } => block_len::<D>(),
-            Self::Mask(mask) => mask.degree.iter().filter(|&&d| d > 0).count(),
-            Self::General(general) => general.diagonal.iter().filter(|&&d| d > T::ZERO).count(),
-        }
     }
 
     /// A weight that is negative or not finite.

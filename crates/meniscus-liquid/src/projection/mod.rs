@@ -113,6 +113,8 @@ mod error;
 mod faces;
 mod separation;
 
+use std::time::Instant;
+
 use meniscus_core::grid::{FaceField, Field, Grid, Slot, block_len};
 use meniscus_linalg::{BoundedInfo, ExtraUnknown, Operator, SolveInfo, SolveParams, Solver, solve_bounded};
 use rayon::prelude::*;
@@ -240,9 +242,22 @@ pub struct ProjectionInfo<const D: usize> {
     pub body_velocity: Vec<Twist>,
     /// The faces whose velocity was set.
     pub valid: FaceField<bool, D>,
+    /// Where the time went.
+    pub seconds: ProjectionSeconds,
     /// How the solve went. A sealed component (no free surface) whose solids do not keep its volume has
     /// an imbalance above rounding: its cells then share the rest of the divergence evenly.
     pub solve: SolveInfo,
+}
+
+/// The parts of a projection that depend on the solver, in seconds; the rest is velocities before and after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ProjectionSeconds {
+    /// To assemble the operator.
+    pub assemble: f64,
+    /// To set the solver up; 0 with walls that let go, where that is a part of the solve.
+    pub set_up: f64,
+    /// To solve.
+    pub solve: f64,
 }
 
 /// Kinetic energies over the faces that the projection sets, in the norm that it minimises, in J.
@@ -323,7 +338,8 @@ pub fn project<T: Stored, const D: usize>(
     let faces = Faces::new(liquid, params.theta_min)?;
     let bodies = Couplings::new(&faces, params.density);
     let regions = affine::Carriers::fit(&faces, velocity);
-    let operator = assemble(&faces, &bodies, &regions)?;
+    let mut seconds = ProjectionSeconds::default();
+    let operator = timed(&mut seconds.assemble, || assemble(&faces, &bodies, &regions))?;
     let unknowns = operator.unknowns();
 
     let Workspace { rhs, solution, solver: memory } = workspace;
@@ -337,12 +353,14 @@ pub fn project<T: Stored, const D: usize>(
     solution.par_extend(pressure.values().par_iter().chain(of_bubbles).map(|p| p * scale));
     let walls = separation::wall_cells(&faces);
     let (solve, leaving, mut separation) = if walls.is_empty() {
-        let mut solver = Solver::with_workspace(operator, std::mem::take(memory));
-        let solve = solver.solve(rhs, solution, &params.solve);
+        let memory_now = std::mem::take(memory);
+        let mut solver = timed(&mut seconds.set_up, || Solver::with_workspace(operator, memory_now));
+        let solve = timed(&mut seconds.solve, || solver.solve(rhs, solution, &params.solve));
         *memory = solver.into_workspace();
         (solve?, Vec::new(), Separation::default())
     } else {
-        let bounded = solve_bounded(&operator, &walls, rhs, solution, &params.solve, memory)?;
+        let solve = || solve_bounded(&operator, &walls, rhs, solution, &params.solve, memory);
+        let bounded = timed(&mut seconds.solve, solve)?;
         let BoundedInfo { solve, rounds, active, complementarity } = bounded;
         (solve, active, Separation { cells: Vec::new(), complementarity, rounds })
     };
@@ -373,8 +391,16 @@ pub fn project<T: Stored, const D: usize>(
         bubble_pressure,
         body_velocity,
         valid,
+        seconds,
         solve,
     })
+}
+
+fn timed<R>(seconds: &mut f64, work: impl FnOnce() -> R) -> R {
+    let started = Instant::now();
+    let result = work();
+    *seconds = started.elapsed().as_secs_f64();
+    result
 }
 
 /// The system that [`project`] solves: its operator and its right-hand side, in q = dt p / (rho dx).
