@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::Operator;
 use crate::cg::{SolveError, SolveInfo, SolveParams, dot, each_chunk};
+use crate::operator::{Level, Places};
 use crate::profile::{Kernel, Profile};
 
 /// Entries that one task sums up.
@@ -93,11 +94,37 @@ pub fn solve_by_diagonal<const D: usize>(
     };
     let inverse: Vec<f64> = (0..operator.len()).into_par_iter().map(inverse).collect();
     x.fill(0.0);
+    let Some(places) = Places::new(&operator.level, |_| false) else {
+        return by_diagonal(&operator.level, &inverse, b, x, params);
+    };
+    let [mut inner_inverse, mut inner_b] = [Vec::new(), Vec::new()];
+    places.gather(&inverse, 0.0, &mut inner_inverse);
+    places.gather(b, 0.0, &mut inner_b);
+    let mut inner_x = vec![0.0; inner_b.len()];
+    let level = operator.level.arranged(&places);
+    let info = by_diagonal(&level, &inner_inverse, &inner_b, &mut inner_x, params);
+    places.scatter(&inner_x, x);
+    info
+}
+
+fn by_diagonal<const D: usize>(
+    level: &Level<f64, D>,
+    inverse: &[f64],
+    b: &[f64],
+    x: &mut [f64],
+    params: &SolveParams,
+) -> Result<SolveInfo, SolveError> {
     let product = |p: &[f64], q: &mut [f64]| {
-        operator.apply(p, q);
+        level.apply(p, q);
     };
     let precondition = |r: &[f64], z: &mut [f64]| {
-        z.par_iter_mut().zip(r).zip(&inverse).for_each(|((z, r), inverse)| *z = r * inverse);
+        z.par_chunks_mut(CHUNK).zip(r.par_chunks(CHUNK)).zip(inverse.par_chunks(CHUNK)).for_each(
+            |((z, r), inverse)| {
+                for ((z, r), inverse) in z.iter_mut().zip(r).zip(inverse) {
+                    *z = r * inverse;
+                }
+            },
+        );
     };
     conjugate_gradients(b, x, product, precondition, params)
 }

@@ -121,11 +121,12 @@ impl<const D: usize> Multigrid<D> {
         let mut above = Some(places);
         for k in 0..self.coarse.len() {
             let Some(fine) = above.take() else { return };
-            // What lies above a whole block must be whole, and so must the last level be.
+            // What lies above a whole block must be whole, and what holds an unknown without an equation, and the last level.
             let aggregation = &self.aggregations[k];
             let mut keep = vec![k + 1 == self.coarse.len(); aggregation.coarse.len()];
             fine.whole_blocks().for_each(|block| keep[aggregation.parent(block).0] = true);
-            let level = &self.coarse[k].level;
+            let CoarseLevel { level, collapsed, .. } = &self.coarse[k];
+            collapsed.iter().filter(|&&i| i < level.slots()).for_each(|i| keep[i / block_len::<D>()] = true);
             let next = self.aggregations.get(k + 1);
             let coarse =
                 Places::new(level, |block| keep[block] || next.is_some_and(|next| keeps(next, block)));

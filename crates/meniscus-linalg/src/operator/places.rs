@@ -81,7 +81,7 @@ pub(crate) struct Places<const D: usize> {
     extras: usize,
     /// The blocks that are kept whole.
     pub(crate) blocks: Arc<Blocks<D>>,
-    /// By block: its place among those, or its sheets.
+    /// By block: its place among those, or its sheets; neither if it holds no unknowns.
     whole: Vec<u32>,
     pub(super) cuts: Vec<Vec<Cut>>,
     /// By sheet: its block, and which of the block's sheets it is.
@@ -96,13 +96,14 @@ impl<const D: usize> Places<D> {
             return None;
         }
         let blocks = &level.blocks;
-        let cut = |block: usize| if keep(block) { Vec::new() } else { cut_block(level, block) };
-        let mut cuts: Vec<Vec<Cut>> = (0..blocks.len()).into_par_iter().map(cut).collect();
-        if cuts.iter().all(Vec::is_empty) {
+        let cut = |block: usize| if keep(block) { None } else { cut_block(level, block) };
+        let cuts: Vec<Option<Vec<Cut>>> = (0..blocks.len()).into_par_iter().map(cut).collect();
+        if cuts.iter().all(Option::is_none) {
             return None;
         }
-        let kept = (0..blocks.len()).filter(|&b| cuts[b].is_empty()).map(|b| blocks.coord(b));
+        let kept = (0..blocks.len()).filter(|&b| cuts[b].is_none()).map(|b| blocks.coord(b));
         let kept = Blocks::from_list(blocks.cells(), kept);
+        let mut cuts: Vec<Vec<Cut>> = cuts.into_iter().map(Option::unwrap_or_default).collect();
         let whole =
             (0..blocks.len()).map(|b| kept.find(blocks.coord(b)).map_or(NONE, |b| b as u32)).collect();
         let (mut sheets, mut ends) = (Vec::new(), Vec::new());
@@ -225,21 +226,21 @@ pub(super) fn one_word(bits: u64) -> [u64; 8] {
     [bits, 0, 0, 0, 0, 0, 0, 0]
 }
 
-/// The sheets that hold all unknowns of a block; none if it had better stay whole.
-fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Vec<Cut> {
+/// The sheets that hold all unknowns of a block, if there are any; `None` if it had better stay whole.
+fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Option<Vec<Cut>> {
     let n = block_len::<D>();
     let stencil = &level.stencils[block];
     if matches!(stencil, Stencil::Uniform { .. })
         || !level.couplings[block].is_empty()
         || !level.low_rank.rows_in(block * n..(block + 1) * n).is_empty()
     {
-        return Vec::new();
+        return None;
     }
     let mut left = level.unknown_bits(block);
     let mut cuts: Vec<Cut> = Vec::new();
     while left != [0; 8] {
         if cuts.len() == MOST {
-            return Vec::new();
+            return None;
         }
         let planes = (0..24).rev().map(|k| Cut { axis: k / 8, at: k % 8, number: NONE, cells: 0 });
         let planes = planes.map(|cut| Cut { cells: cut.plane(&left), ..cut });
@@ -249,5 +250,5 @@ fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Vec<
         }
         cuts.push(cut);
     }
-    cuts
+    Some(cuts)
 }
