@@ -226,7 +226,12 @@ impl<const D: usize> Solver<D> {
                 let mut inner = std::mem::take(&mut self.workspace.inner);
                 let [inner_b, inner_x] = &mut inner;
                 places.gather(&b, 0.0, inner_b);
-                places.gather(x, 0.0, inner_x);
+                if guess {
+                    places.gather(x, 0.0, inner_x);
+                } else {
+                    inner_x.clear();
+                    inner_x.resize(places.len(), 0.0);
+                }
                 let outcome = self.descend(inner_b, inner_x, guess, norm_b, params);
                 self.multigrid.places().expect("as before").scatter(inner_x, x);
                 self.workspace.inner = inner;

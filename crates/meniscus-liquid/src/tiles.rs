@@ -168,7 +168,7 @@ fn walls<const D: usize>(size: TileSize, blocks: &Blocks<D>, inner: &[Mask<D>]) 
     (0..blocks.len()).into_par_iter().map(of_block).collect()
 }
 
-/// By block, the edge of the tile that it is in, in blocks: the largest that is no farther from the nearest block with other cells than half of it.
+/// By block, the edge of the tile that it is in, in blocks: the largest that is at least a quarter of it away from the nearest block with other cells.
 fn graded_edges<const D: usize>(
     blocks: &Blocks<D>,
     inner: &[Mask<D>],
@@ -193,7 +193,7 @@ fn graded_edges<const D: usize>(
         }
         for (block, own) in edges.iter_mut().enumerate() {
             let (least_depth, count) = found[tile(block)];
-            if count == edge.pow(D as u32) && 2 * least_depth > edge {
+            if count == edge.pow(D as u32) && 4 * least_depth >= edge {
                 *own = edge;
             }
         }

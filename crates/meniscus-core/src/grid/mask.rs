@@ -149,6 +149,16 @@ impl<const D: usize> Mask<D> {
         }
     }
 
+    /// The rows along x that have cells: the local index of the first place of each, and a bit for each of its eight.
+    #[inline]
+    pub fn rows(&self) -> impl Iterator<Item = (usize, u8)> {
+        let layers = self.layers;
+        let row = move |k: usize| (layers[k / BLOCK_EDGE] >> (BLOCK_EDGE * (k % BLOCK_EDGE))) as u8;
+        (0..block_len::<D>() / BLOCK_EDGE)
+            .map(move |k| (BLOCK_EDGE * k, row(k)))
+            .filter(|(_, bits)| *bits != 0)
+    }
+
     /// The first cell.
     pub fn first(&self) -> Option<usize> {
         self.iter().next()

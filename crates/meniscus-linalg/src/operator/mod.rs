@@ -389,7 +389,9 @@ impl<T: Real, const D: usize> Level<T, D> {
         let n = block_len::<D>();
         x[..self.slots()].par_chunks_mut(n).enumerate().for_each(|(block, x)| {
             if !matches!(self.stencils[block], Stencil::Uniform { .. }) {
-                (0..n).filter(|local| !self.is_unknown(block * n + local)).for_each(|local| x[local] = 0.0);
+                let unknown = self.unknown_bits(block);
+                let is_known = |local: &usize| unknown[local / 64] >> (local % 64) & 1 == 0;
+                (0..n).filter(is_known).for_each(|local| x[local] = 0.0);
             }
         });
     }
@@ -401,9 +403,10 @@ impl<T: Real, const D: usize> Level<T, D> {
             if matches!(self.stencils[block], Stencil::Uniform { .. }) {
                 return Vec::new();
             }
-            let known = |local: &usize| !self.stencils[block].unknown_row(local / 8)[local % 8];
-            let cells = (0..n).filter(|local| b[block * n + local] != 0.0).filter(known);
-            cells.map(|local| block * n + local).filter(|&i| !self.is_unknown(i)).collect()
+            let unknown = self.unknown_bits(block);
+            let is_known = |local: &usize| unknown[local / 64] >> (local % 64) & 1 == 0;
+            let cells = (0..n).filter(|local| b[block * n + local] != 0.0).filter(is_known);
+            cells.map(|local| block * n + local).collect()
         };
         let mut rows = (0..self.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
         rows.extend((self.slots()..self.len()).filter(|&i| b[i] != 0.0 && !self.is_unknown(i)));

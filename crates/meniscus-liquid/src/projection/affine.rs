@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use meniscus_core::grid::{FaceField, Slot, block_len};
+use meniscus_core::grid::{BLOCK_EDGE, FaceField, Mask, Slot, block_len};
 use meniscus_linalg::AffineTerm;
 use rayon::prelude::*;
 
@@ -94,23 +94,46 @@ impl<const D: usize> Carriers<D> {
         self.all.iter().map(term).collect()
     }
 
-    /// For each face between an unknown and a region: the region, the unknown, and the moments of the flux out of the unknown through it.
-    fn contacts<T: Stored>(&self, faces: &Faces<T, D>) -> Vec<(usize, usize, Moments<D>)> {
-        let of_block = |block: usize| -> Vec<(usize, usize, Moments<D>)> {
-            let mut found = Vec::new();
-            for cell in (0..block_len::<D>()).map(|local| Slot { block, local }) {
-                faces.for_each_region_around(cell, |axis, side, region| {
-                    let face = faces.slot_of(cell, axis, side);
-                    let mut moments = [[0.0; 4]; D];
-                    let outwards = if side == 0 { -1.0 } else { 1.0 };
-                    let place = place(faces.blocks().cell(face), axis, &self.all[region].centre);
-                    moments[axis] = place.map(|r| outwards * r);
-                    found.push((region, cell.flat::<D>(), moments));
-                });
+    /// By region: the moments of the pressures on its outer faces, and the sum and the number of those pressures.
+    fn pushes<T: Stored>(&self, faces: &Faces<T, D>, pressure: &[f64]) -> Vec<(Moments<D>, f64, f64)> {
+        let blocks = faces.blocks();
+        let of_block = |block: usize| {
+            let mut found: Vec<(usize, (Moments<D>, f64, f64))> = Vec::new();
+            for axis in 0..D {
+                for (region, [own, above]) in faces.parts().along(blocks, block, axis) {
+                    let centre = &self.all[region].centre;
+                    let mut sums = ([[0.0; 4]; D], 0.0, 0.0);
+                    let mut push = |face: usize, cell: Option<Slot>, inwards: f64| {
+                        let Some(cell) = cell.filter(|&cell| faces.is_unknown(cell)) else { return };
+                        let pressure = pressure[cell.flat::<D>()];
+                        let place = place(blocks.cell(Slot { block, local: face }), axis, centre);
+                        (0..=D).for_each(|i| sums.0[axis][i] += inwards * pressure * place[i]);
+                        sums.1 += pressure;
+                        sums.2 += 1.0;
+                    };
+                    for local in own.without(&above).iter() {
+                        push(local, blocks.step(Slot { block, local }, axis, 0), 1.0);
+                    }
+                    for local in above.without(&own).iter() {
+                        push(local, Some(Slot { block, local }), -1.0);
+                    }
+                    found.push((region, sums));
+                }
             }
             found
         };
-        (0..faces.blocks().len()).into_par_iter().map(of_block).collect::<Vec<_>>().concat()
+        let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+        let mut all = vec![([[0.0; 4]; D], 0.0, 0.0); self.all.len()];
+        // Summed in the order of the blocks: the same for any number of threads.
+        for (region, (moments, sum, count)) in parts.into_iter().flatten() {
+            let total = &mut all[region];
+            for axis in 0..D {
+                (0..=D).for_each(|i| total.0[axis][i] += moments[axis][i]);
+            }
+            total.1 += sum;
+            total.2 += count;
+        }
+        all
     }
 
     /// Lets the scaled pressures push the regions, writes their velocities to their faces, and gives the energies. The pressure in a region is that
@@ -124,20 +147,13 @@ impl<const D: usize> Carriers<D> {
         if self.all.is_empty() {
             return KineticEnergy::default();
         }
-        let k = dofs::<D>();
-        let mut impulses = vec![vec![0.0; k]; self.all.len()];
-        let mut around = vec![(0.0, 0.0); self.all.len()];
-        for (region, unknown, moments) in self.contacts(faces) {
-            let pressure = scaled_pressure[unknown];
-            impulses[region].iter_mut().zip(to_dofs(&moments)).for_each(|(sum, c)| *sum += pressure * c);
-            around[region].0 += pressure;
-            around[region].1 += 1.0;
-        }
+        let pushes = self.pushes(faces, scaled_pressure);
+        let around: Vec<f64> = pushes.iter().map(|(_, sum, count)| sum / f64::max(*count, 1.0)).collect();
         let mut energy = KineticEnergy::default();
         let mut changes = Vec::with_capacity(self.all.len());
         let mut after = Vec::with_capacity(self.all.len());
-        for (carrier, impulse) in self.all.iter().zip(&impulses) {
-            let change = product(&carrier.inverse_mass, impulse);
+        for (carrier, (moments, ..)) in self.all.iter().zip(&pushes) {
+            let change = product(&carrier.inverse_mass, &to_dofs(moments).collect::<Vec<_>>());
             let velocity: Vec<f64> = carrier.tentative.iter().zip(&change).map(|(v, c)| v + c).collect();
             energy = energy.plus(carrier.energy(&velocity, &change));
             changes.push(change);
@@ -152,14 +168,20 @@ impl<const D: usize> Carriers<D> {
     fn write<T: Stored>(&self, faces: &Faces<T, D>, dofs: &[Vec<f64>], velocity: &mut FaceField<T, D>) {
         let fields: Vec<[[f64; 4]; D]> =
             self.all.iter().zip(dofs).map(|(carrier, dofs)| rows_of(dofs, carrier.growth)).collect();
+        let blocks = faces.blocks();
         for axis in 0..D {
             let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
             values.enumerate().for_each(|(block, values)| {
-                for (local, value) in values.iter_mut().enumerate() {
-                    let face = Slot { block, local };
-                    if let Some(region) = faces.region_of_face(axis, face) {
-                        let place = place(faces.blocks().cell(face), axis, &self.all[region].centre);
-                        *value = T::nearest(dot(&fields[region][axis], &place));
+                for (region, [own, above]) in faces.parts().along(blocks, block, axis) {
+                    let field = &fields[region][axis];
+                    for (first, bits) in own.or(&above).rows() {
+                        let cell = blocks.cell(Slot { block, local: first });
+                        let at_first = dot(field, &place(cell, axis, &self.all[region].centre));
+                        for (i, value) in values[first..first + BLOCK_EDGE].iter_mut().enumerate() {
+                            if bits >> i & 1 == 1 {
+                                *value = T::nearest(at_first + i as f64 * field[1]);
+                            }
+                        }
                     }
                 }
             });
@@ -171,25 +193,24 @@ impl<const D: usize> Carriers<D> {
         &self,
         faces: &Faces<T, D>,
         changes: &[Vec<f64>],
-        around: &[(f64, f64)],
+        around: &[f64],
         scaled_pressure: &mut [f64],
     ) {
         let slots = faces.blocks().slots();
         let fields: Vec<[[f64; 4]; D]> = changes.iter().map(|change| rows_of::<D>(change, 0.0)).collect();
         let density = |region: usize| self.all[region].density;
         scaled_pressure[..slots].par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
-            for (local, value) in values.iter_mut().enumerate() {
-                let Some(region) = faces.region_at(Slot { block, local }) else { continue };
-                let cell = faces.blocks().cell(Slot { block, local });
-                let r: [f64; D] = std::array::from_fn(|a| cell[a] as f64 + 0.5 - self.all[region].centre[a]);
-                let (sum, count) = around[region];
-                let field = &fields[region];
-                let linear: f64 = (0..D).map(|a| field[a][0] * r[a]).sum();
-                let quadratic: f64 = (0..D)
-                    .flat_map(|a| (0..D).map(move |b| (a, b)))
-                    .map(|(a, b)| field[a][1 + b] * r[a] * r[b])
-                    .sum();
-                *value = sum / f64::max(count, 1.0) - density(region) * (linear + 0.5 * quadratic);
+            for (region, cells) in faces.parts().of_block(block) {
+                let region = *region as usize;
+                for local in cells.iter() {
+                    let cell = faces.blocks().cell(Slot { block, local });
+                    let centre = &self.all[region].centre;
+                    let r: [f64; D] = std::array::from_fn(|a| cell[a] as f64 + 0.5 - centre[a]);
+                    let of_axis =
+                        |row: &[f64; 4]| row[0] + 0.5 * (0..D).map(|b| row[1 + b] * r[b]).sum::<f64>();
+                    let potential: f64 = fields[region].iter().zip(&r).map(|(row, r)| r * of_axis(row)).sum();
+                    values[local] = around[region] - density(region) * potential;
+                }
             }
         });
     }
@@ -332,21 +353,22 @@ fn centres<T: Stored, const D: usize>(
     regions: &AffineRegions,
 ) -> (Vec<[f64; D]>, Vec<Slot>) {
     let blocks = faces.blocks();
-    let of_block = |(block, of_slot): (usize, &[u32])| {
-        let mut found: Vec<(u32, f64, [f64; D], Slot)> = Vec::new();
-        for (local, &region) in of_slot.iter().enumerate().filter(|(_, region)| **region != NO_REGION) {
-            let slot = Slot { block, local };
-            let cell = blocks.cell(slot);
-            let at = found.iter().position(|f| f.0 == region).unwrap_or_else(|| {
-                found.push((region, 0.0, [0.0; D], slot));
-                found.len() - 1
-            });
-            found[at].1 += 1.0;
-            (0..D).for_each(|a| found[at].2[a] += cell[a] as f64 + 0.5);
-        }
-        found
+    let of_block = |block: usize| -> Vec<(u32, f64, [f64; D], Slot)> {
+        let of_part = |(region, cells): &(u32, Mask<D>)| {
+            let first = Slot { block, local: cells.first()? };
+            let (mut count, mut sum) = (0.0, [0.0; D]);
+            for (local, bits) in cells.rows() {
+                let [number, along, _] = row_sums(bits);
+                let cell = blocks.cell(Slot { block, local });
+                count += number;
+                (0..D).for_each(|a| sum[a] += number * (cell[a] as f64 + 0.5));
+                sum[0] += along;
+            }
+            Some((*region, count, sum, first))
+        };
+        faces.parts().of_block(block).iter().filter_map(of_part).collect()
     };
-    let parts: Vec<_> = regions.of_slot.par_chunks(block_len::<D>()).enumerate().map(of_block).collect();
+    let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
     let mut sums = vec![(0.0, [0.0; D], None); regions.count];
     for (region, count, sum, first) in parts.into_iter().flatten() {
         let total = &mut sums[region as usize];
@@ -369,24 +391,16 @@ fn sums<T: Stored, const D: usize>(
     let blocks = faces.blocks();
     let empty = Sums { of_place: [[[0.0; 4]; 4]; D], of_velocity: [[0.0; 4]; D], energy: 0.0 };
     let of_block = |block: usize| {
-        let mut found: Vec<(usize, Sums<D>)> = Vec::new();
-        for face in (0..block_len::<D>()).map(|local| Slot { block, local }) {
-            for axis in 0..D {
-                let Some(region) = faces.region_of_face(axis, face) else { continue };
-                let at = found.iter().position(|f| f.0 == region).unwrap_or_else(|| {
-                    found.push((region, empty));
-                    found.len() - 1
-                });
-                let place = place(blocks.cell(face), axis, &centres[region]);
-                let u: f64 = velocity.axes[axis][face].into();
-                let sums = &mut found[at].1;
-                for i in 0..=D {
-                    for j in 0..=D {
-                        sums.of_place[axis][i][j] += place[i] * place[j];
-                    }
-                    sums.of_velocity[axis][i] += u * place[i];
+        let mut found: Vec<(usize, usize, AxisSums)> = Vec::new();
+        for axis in 0..D {
+            let u = velocity.axes[axis].block(block);
+            for (region, [own, above]) in faces.parts().along(blocks, block, axis) {
+                let mut sums = AxisSums::default();
+                for (first, bits) in own.or(&above).rows() {
+                    let cell = blocks.cell(Slot { block, local: first });
+                    sums.add_row(bits, &u[first..first + BLOCK_EDGE], &place(cell, axis, &centres[region]));
                 }
-                sums.energy += u * u;
+                found.push((region, axis, sums));
             }
         }
         found
@@ -394,17 +408,51 @@ fn sums<T: Stored, const D: usize>(
     let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
     let mut all = vec![empty; regions.count];
     // Summed in the order of the blocks: the same for any number of threads.
-    for (region, part) in parts.into_iter().flatten() {
+    for (region, axis, part) in parts.into_iter().flatten() {
         let sums = &mut all[region];
-        for axis in 0..D {
-            for i in 0..=D {
-                for j in 0..=D {
-                    sums.of_place[axis][i][j] += part.of_place[axis][i][j];
-                }
-                sums.of_velocity[axis][i] += part.of_velocity[axis][i];
-            }
+        for i in 0..=D {
+            (0..=D).for_each(|j| sums.of_place[axis][i][j] += part.of_place[i][j]);
+            sums.of_velocity[axis][i] += part.of_velocity[i];
         }
         sums.energy += part.energy;
     }
     all
+}
+
+/// The sums of a region over faces across one axis.
+#[derive(Clone, Copy, Default)]
+struct AxisSums {
+    of_place: [[f64; 4]; 4],
+    of_velocity: [f64; 4],
+    energy: f64,
+}
+
+impl AxisSums {
+    /// Adds the faces of a row along x that are in `bits`, with their velocities; `place` is that of the first.
+    fn add_row<T: Stored>(&mut self, bits: u8, u: &[T], place: &[f64; 4]) {
+        let (mut u_sum, mut u_along) = (0.0, 0.0);
+        for (i, u) in u.iter().enumerate() {
+            let u: f64 = if bits >> i & 1 == 1 { (*u).into() } else { 0.0 };
+            u_sum += u;
+            u_along += i as f64 * u;
+            self.energy += u * u;
+        }
+        let [number, along, along_squared] = row_sums(bits);
+        for i in 0..4 {
+            (0..4).for_each(|j| self.of_place[i][j] += number * place[i] * place[j]);
+            self.of_place[i][1] += along * place[i];
+            self.of_place[1][i] += along * place[i];
+            self.of_velocity[i] += u_sum * place[i];
+        }
+        self.of_place[1][1] += along_squared;
+        self.of_velocity[1] += u_along;
+    }
+}
+
+/// The sums of 1, i and i² over the places i in a row that are in `bits`.
+fn row_sums(bits: u8) -> [f64; 3] {
+    let places = (0..BLOCK_EDGE as u32).filter(|i| bits >> i & 1 == 1);
+    places.fold([0.0; 3], |[number, along, squared], i| {
+        [number + 1.0, along + f64::from(i), squared + f64::from(i * i)]
+    })
 }

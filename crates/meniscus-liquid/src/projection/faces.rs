@@ -7,6 +7,7 @@ use meniscus_core::grid::{Blocks, FaceField, Slot, block_len};
 use rayon::prelude::*;
 
 use super::error::{ProjectionError, check_blocks, check_bubbles};
+use super::parts::{Carried, Parts};
 use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_REGION, Stored};
 
 /// A face with an open fraction above 0 and at least one cell that is solved for.
@@ -44,6 +45,8 @@ pub(super) struct Faces<'a, T, const D: usize> {
     is_unknown: Vec<bool>,
     /// The blocks that hold or touch a cell of a bubble.
     bubbly: Vec<usize>,
+    /// The affine regions.
+    parts: Parts<D>,
 }
 
 impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
@@ -52,8 +55,13 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         check_blocks(liquid, "the open fraction", liquid.open.blocks())?;
         check_bubbles(liquid)?;
         let second = second_mobility(liquid)?;
+        let parts = liquid.regions.map_or_else(Parts::default, |r| Parts::new(liquid.level_set.blocks(), r));
         let mut is_unknown = vec![false; liquid.level_set.blocks().slots()];
         let label = |(block, is_unknown): (usize, &mut [bool])| {
+            let is_number = |value: &T| !(*value).into().is_nan();
+            if parts.carried(block) == Carried::All && liquid.level_set.block(block).iter().all(is_number) {
+                return None;
+            }
             for (local, is_unknown) in is_unknown.iter_mut().enumerate() {
                 match is_solved_for(liquid, Slot { block, local }) {
                     Ok(solved_for) => *is_unknown = solved_for,
@@ -65,7 +73,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let chunks = is_unknown.par_chunks_mut(block_len::<D>());
         match chunks.enumerate().find_map_first(label) {
             Some(error) => Err(error),
-            None => Ok(Self { liquid, theta_min, second, is_unknown, bubbly: bubbly_blocks(liquid) }),
+            None => Ok(Self { liquid, theta_min, second, is_unknown, bubbly: bubbly_blocks(liquid), parts }),
         }
     }
 
@@ -80,10 +88,13 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
 
     /// The cells of liquid that are solved for, by themselves or in regions.
     pub(super) fn liquid_cells(&self) -> usize {
-        let is_fluid =
-            |&index: &usize| self.is_unknown[index] || self.region_at(Slot::from_flat::<D>(index)).is_some();
-        let is_liquid = |index: &usize| self.liquid.level_set.values()[*index].into() < 0.0;
-        (0..self.is_unknown.len()).into_par_iter().filter(is_fluid).filter(is_liquid).count()
+        let is_fluid = |cell: Slot| self.is_unknown(cell) || self.region_at(cell).is_some();
+        let of_block = |block: usize| {
+            let levels = self.liquid.level_set.block(block).iter().enumerate();
+            let liquid = levels.filter(|(_, level)| (**level).into() < 0.0);
+            liquid.filter(|&(local, _)| is_fluid(Slot { block, local })).count()
+        };
+        (0..self.blocks().len()).into_par_iter().map(of_block).sum()
     }
 
     /// Whether a face of a liquid cell is not wholly open, and `counts`.
@@ -120,16 +131,25 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
 
     /// The affine region that carries the lower face of a cell along an axis.
     #[inline]
-    pub(super) fn region_of_face(&self, axis: usize, upper: Slot) -> Option<usize> {
-        self.liquid.regions?;
+    fn region_of_face(&self, axis: usize, upper: Slot) -> Option<usize> {
+        if self.parts.carried(upper.block) == Carried::None {
+            return None;
+        }
         let of_lower = || self.blocks().step(upper, axis, 0).and_then(|lower| self.region_at(lower));
         self.region_at(upper).or_else(of_lower)
+    }
+
+    /// Whether a block or one beside it holds cells of affine regions.
+    pub(super) fn has_regions_around(&self, block: usize) -> bool {
+        let beside = (0..2 * D).filter_map(|k| self.blocks().neighbour(block, k / 2, k % 2));
+        self.liquid.regions.is_some()
+            && beside.chain([block]).any(|block| !self.parts.of_block(block).is_empty())
     }
 
     /// Calls `f(axis, side, region)` for the faces of a cell that is solved for across which is an affine region.
     #[inline]
     pub(super) fn for_each_region_around(&self, cell: Slot, mut f: impl FnMut(usize, usize, usize)) {
-        if self.liquid.regions.is_none() || !self.is_unknown(cell) {
+        if !self.is_unknown(cell) {
             return;
         }
         for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
@@ -138,6 +158,11 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 f(axis, side, region);
             }
         }
+    }
+
+    /// The affine regions block by block.
+    pub(super) fn parts(&self) -> &Parts<D> {
+        &self.parts
     }
 
     /// The density of what is in a cell, as a part of the liquid's.
@@ -419,6 +444,9 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
             let update = |(block, values): (usize, &mut [T])| {
                 let mut sum = KineticEnergy::default();
+                if self.parts.carried(block) == Carried::All {
+                    return sum;
+                }
                 for (local, value) in values.iter_mut().enumerate() {
                     let upper = Slot { block, local };
                     let Some(face) = self.get(axis, upper) else { continue };
@@ -443,6 +471,9 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let mut valid = FaceField::new(self.blocks().clone(), false);
         for (axis, field) in valid.axes.iter_mut().enumerate() {
             field.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, valid)| {
+                if self.parts.carried(block) == Carried::All {
+                    return valid.fill(true);
+                }
                 for (local, valid) in valid.iter_mut().enumerate() {
                     let upper = Slot { block, local };
                     *valid = self.get(axis, upper).is_some() || self.region_of_face(axis, upper).is_some();

@@ -111,6 +111,7 @@ mod affine;
 mod bodies;
 mod error;
 mod faces;
+mod parts;
 mod separation;
 
 use std::time::Instant;
@@ -126,6 +127,7 @@ use bodies::Couplings;
 pub use bodies::{ClosedFace, FilmFlow, RigidBody};
 pub use error::ProjectionError;
 use faces::{Between, Faces};
+use parts::Carried;
 pub use separation::{SeparatingFace, Separation};
 
 /// The precision in which fields are stored: `f32` or `f64`. All arithmetic is in f64.
@@ -469,15 +471,21 @@ fn assemble<T: Stored, const D: usize>(
     regions: &affine::Carriers<D>,
 ) -> Result<Operator<D>, ProjectionError> {
     let fill = |block: usize, patch: &mut meniscus_linalg::Patch<D>| {
+        if faces.parts().carried(block) == Carried::All {
+            return;
+        }
+        let has_regions = faces.has_regions_around(block);
         for local in 0..block_len::<D>() {
             faces.for_each_of_cell(block, local, |axis, side, face| match face.between {
                 Between::Cells => patch.set_face(axis, side, local, face.open * face.mobility),
                 Between::OpenAir => patch.anchors[local] += face.open * face.mobility,
                 Between::Bubble(_) => {}
             });
-            faces.for_each_region_around(Slot { block, local }, |axis, side, region| {
-                patch.touch(axis, side, local, region);
-            });
+            if has_regions {
+                faces.for_each_region_around(Slot { block, local }, |axis, side, region| {
+                    patch.touch(axis, side, local, region);
+                });
+            }
         }
     };
     let couplings = faces.bubble_couplings().into_iter();

@@ -1,0 +1,86 @@
+//! Affine regions block by block.
+
+use meniscus_core::grid::{Blocks, Mask, block_len};
+use rayon::prelude::*;
+
+use super::{AffineRegions, NO_REGION};
+
+/// By block, the cells of each region that has any there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parts<const D: usize> {
+    of_block: Vec<Vec<(u32, Mask<D>)>>,
+    carried: Vec<Carried>,
+}
+
+/// Whether regions carry the lower faces of a block's cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carried {
+    None,
+    Some,
+    All,
+}
+
+impl<const D: usize> Parts<D> {
+    pub(super) fn new(blocks: &Blocks<D>, regions: &AffineRegions) -> Self {
+        let of_block: Vec<Vec<(u32, Mask<D>)>> =
+            regions.of_slot.par_chunks(block_len::<D>()).map(parts_of_block).collect();
+        let carried = |block: usize| {
+            let is_below =
+                |axis: usize| blocks.neighbour(block, axis, 0).is_some_and(|b| !of_block[b].is_empty());
+            match of_block[block].as_slice() {
+                [(_, cells)] if cells.is_full() => Carried::All,
+                [] if !(0..D).any(is_below) => Carried::None,
+                _ => Carried::Some,
+            }
+        };
+        let carried = (0..blocks.len()).into_par_iter().map(carried).collect();
+        Self { of_block, carried }
+    }
+
+    #[inline]
+    pub(super) fn carried(&self, block: usize) -> Carried {
+        self.carried.get(block).copied().unwrap_or(Carried::None)
+    }
+
+    pub(super) fn of_block(&self, block: usize) -> &[(u32, Mask<D>)] {
+        &self.of_block[block]
+    }
+
+    fn cells_of(&self, block: Option<usize>, region: u32) -> Mask<D> {
+        let parts = block.map_or(&[][..], |block| &self.of_block[block]);
+        parts.iter().find(|part| part.0 == region).map_or(Mask::EMPTY, |part| part.1)
+    }
+
+    /// For each region at hand: its cells in a block, and the cells above its own along an axis. The faces that it carries are the lower ones of both.
+    pub(super) fn along(&self, blocks: &Blocks<D>, block: usize, axis: usize) -> Vec<(usize, [Mask<D>; 2])> {
+        let below = blocks.neighbour(block, axis, 0);
+        let mut found: Vec<(usize, [Mask<D>; 2])> = Vec::new();
+        let near = below.map_or(&[][..], |below| &self.of_block[below]).iter();
+        for &(region, _) in self.of_block[block].iter().chain(near) {
+            if !found.iter().any(|f| f.0 == region as usize) {
+                let own = self.cells_of(Some(block), region);
+                let above = own.raised(axis, &self.cells_of(below, region));
+                if !(own.is_empty() && above.is_empty()) {
+                    found.push((region as usize, [own, above]));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn parts_of_block<const D: usize>(of_slot: &[u32]) -> Vec<(u32, Mask<D>)> {
+    let first = of_slot[0];
+    if of_slot.iter().all(|&region| region == first) {
+        return if first == NO_REGION { Vec::new() } else { vec![(first, Mask::all())] };
+    }
+    let mut parts: Vec<(u32, Mask<D>)> = Vec::new();
+    let mut last = NO_REGION;
+    for &region in of_slot {
+        if region != last && region != NO_REGION && !parts.iter().any(|part| part.0 == region) {
+            parts.push((region, Mask::from_fn(|local| of_slot[local] == region)));
+        }
+        last = region;
+    }
+    parts
+}
