@@ -8,7 +8,9 @@ use meniscus_linalg::Operator;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::carriers::carriers;
 use crate::params::{Params, Surroundings};
-use crate::projection::{Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project};
+use crate::projection::{
+    AffineRegions, Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project,
+};
 use crate::state::State;
 use crate::tiles::find_regions;
 use crate::velocity::add_gravity;
@@ -47,6 +49,15 @@ impl<const D: usize> State<D> {
             let info = project(liquid, &mut velocity, &mut pressure, &params.projection(dt), workspace)?;
             Ok((info, started.elapsed().as_secs_f64()))
         })
+    }
+
+    /// Which cells move together as affine regions; `None` if the interior of the fluids is not to be reduced.
+    pub fn regions(&self, params: &Params<D>, surroundings: &Surroundings<D>) -> Option<AffineRegions> {
+        let tiling = params.tiling.as_ref()?;
+        let surroundings = &surroundings.with_bodies(&self.bodies);
+        let blocks = self.level_set.blocks();
+        let boundary = Boundary::new(params, surroundings, blocks, &mut BoundaryCache::default());
+        Some(find_regions(params, tiling, &self.level_set, &boundary))
     }
 
     /// Calls `see` with the liquid and with velocities on which gravity has acted.

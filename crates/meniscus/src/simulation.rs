@@ -8,7 +8,7 @@ use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::{Operator, SolveParams};
-use meniscus_liquid::projection::{self, ProjectionError, ProjectionInfo};
+use meniscus_liquid::projection::{self, AffineRegions, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
     AirModel, Body, Bubble, EventKind, Params, Reduced, Rigid, SecondFluid, Slip, Smoke, Solid, Source,
     Squeezed, State, StepError, StepInfo, Surroundings, TileSize, Tiling, Tracked, Transfer, Workspace,
@@ -187,6 +187,11 @@ impl<const D: usize> Simulation<D> {
     /// If there is no such system.
     pub fn pressure_system(&self) -> Result<(Operator<D>, Vec<f64>), SimulationError> {
         self.tiled_system(self.params.tiling)
+    }
+
+    /// Which cells move together at this moment: see [`State::regions`].
+    pub fn regions(&self) -> Option<AffineRegions> {
+        self.state.regions(&self.params, &self.surroundings(0.0))
     }
 
     /// Projects the velocities of this moment with another tiling: see [`State::trial_projection`].

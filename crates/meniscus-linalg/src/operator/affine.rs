@@ -11,10 +11,10 @@ use std::sync::Arc;
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
+use super::contact::{Contact, Grouped, MEMBERS, Moments, Touch, for_each_row};
 use super::low_rank::{Factor, cholesky};
-use super::set_bits;
 use super::sheets::{AXES, Cells, SHEET};
-use crate::real::{Real, Row, row_from, row_of};
+use crate::real::{Real, Row};
 
 /// A low-rank term with D + D² - 1 degrees of freedom: a constant vector, and the gradient of a vector field, row by row, without its last
 /// entry, since the trace is zero. A face that [`Patch::touch`](super::Patch::touch) gives to it feels the field's component along its axis, at its middle.
@@ -34,9 +34,6 @@ pub struct AffineTerm<const D: usize> {
 /// Cells of a contact, on average, below which it is better to store columns.
 const SCATTERED: usize = 3;
 
-/// D + 1 numbers: of a constant and of the place.
-pub(crate) type Moments<V> = [V; 4];
-
 /// A term on all levels.
 #[derive(Clone, Debug)]
 struct Body {
@@ -46,134 +43,6 @@ struct Body {
     weight: f64,
     /// Whether it surely surrounds nothing: all lines along some axis enter it once.
     solid: bool,
-}
-
-/// The cells of a block that touch one term along one axis, all in the same way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Contact<const D: usize> {
-    pub(crate) term: u32,
-    pub(crate) axis: u8,
-    /// Faces by cell, negative if they lie below it.
-    pub(crate) weight: f32,
-    /// Half of what the term is at most, as a mass of a cell.
-    pub(crate) bound: f32,
-    /// Where the block's first cell is touched (or would be), from the centre of the term, in cells of the finest level.
-    pub(crate) at: [f64; D],
-    pub(crate) cells: [u64; 8],
-}
-
-/// The cells of a sheet that touch one term along one axis: what a contact is for a block.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Touch<const D: usize> {
-    pub(crate) term: u32,
-    pub(crate) axis: u8,
-    /// The axis across the sheet.
-    pub(crate) across: u8,
-    pub(crate) weight: f32,
-    pub(crate) bound: f32,
-    pub(crate) at: [f64; D],
-    pub(crate) cells: u64,
-}
-
-impl<const D: usize> Contact<D> {
-    /// Its term, axis and side.
-    pub(crate) fn key(&self) -> (u32, u8, bool) {
-        (self.term, self.axis, self.weight > 0.0)
-    }
-
-    pub(crate) fn has(&self, local: usize) -> bool {
-        self.cells[local / 64] >> (local % 64) & 1 == 1
-    }
-
-    /// Where a cell is touched; `edge` is that of a cell.
-    pub(crate) fn place(&self, edge: f64, local: usize) -> [f64; D] {
-        std::array::from_fn(|a| self.at[a] + edge * (local >> (3 * a) & 7) as f64)
-    }
-
-    /// The cells, by local index.
-    pub(crate) fn locals(&self) -> impl Iterator<Item = usize> + '_ {
-        set_bits(&self.cells)
-    }
-
-    /// The sums of x and of x times the cells' coordinates within the block.
-    #[inline(always)]
-    fn sums<V: Real>(&self, x: &[V]) -> Moments<V> {
-        let (mut all, mut by_y, mut by_z) = ([V::ZERO; 8], [V::ZERO; 8], [V::ZERO; 8]);
-        for_each_row(
-            &self.cells,
-            #[inline(always)]
-            |y, z, bits| {
-                let (x, members) = (row_of(x, 64 * z + 8 * y), &MEMBERS[bits as usize]);
-                let (y, z) = (V::from_byte(y as u8), V::from_byte(z as u8));
-                for i in 0..8 {
-                    let value = V::narrow(members[i]) * x[i];
-                    all[i] += value;
-                    by_y[i] += y * value;
-                    by_z[i] += z * value;
-                }
-            },
-        );
-        [sum(&all), sum(&by_place(&all)), sum(&by_y), sum(&by_z)]
-    }
-}
-
-impl<const D: usize> Touch<D> {
-    /// 1 for the cells of a row that touch the term, 0 for others.
-    #[inline(always)]
-    fn members(&self, row: usize) -> &'static Row<f32> {
-        &MEMBERS[self.cells as usize >> (8 * row) & 255]
-    }
-
-    /// The sums of x and of x times the cells' coordinates within the sheet.
-    #[inline(always)]
-    fn sums<V: Real>(&self, x: &[V]) -> Moments<V> {
-        let (mut all, mut by_y) = ([V::ZERO; 8], [V::ZERO; 8]);
-        for (y, x) in x.chunks_exact(8).enumerate() {
-            let (members, y) = (self.members(y), V::from_byte(y as u8));
-            for i in 0..8 {
-                let value = V::narrow(members[i]) * x[i];
-                all[i] += value;
-                by_y[i] += y * value;
-            }
-        }
-        [sum(&all), sum(&by_place(&all)), sum(&by_y), V::ZERO]
-    }
-}
-
-/// The sum of a row.
-#[inline(always)]
-fn sum<V: Real>(row: &Row<V>) -> V {
-    ((row[0] + row[4]) + (row[1] + row[5])) + ((row[2] + row[6]) + (row[3] + row[7]))
-}
-
-/// A row times the places in it.
-#[inline(always)]
-fn by_place<V: Real>(row: &Row<V>) -> Row<V> {
-    row_from(|i| row[i] * V::from_byte(i as u8))
-}
-
-/// The bits of a byte as numbers.
-static MEMBERS: [Row<f32>; 256] = {
-    let mut members = [[0.0; 8]; 256];
-    let mut k = 0;
-    while k < 256 * 8 {
-        members[k / 8][k % 8] = ((k / 8) >> (k % 8) & 1) as f32;
-        k += 1;
-    }
-    members
-};
-
-/// Calls `row(y, z, members)` for the rows that have any.
-#[inline(always)]
-fn for_each_row(cells: &[u64; 8], mut row: impl FnMut(usize, usize, u8)) {
-    for (z, &layer) in cells.iter().enumerate().filter(|(_, layer)| **layer != 0) {
-        for y in 0..8 {
-            let bits = (layer >> (8 * y)) as u8;
-            if bits != 0 {
-                row(y, z, bits);
-            }
-        }
-    }
 }
 
 /// All affine terms of a level. Their states follow those of the other low-rank terms.
@@ -191,47 +60,6 @@ pub(crate) struct Affine<const D: usize> {
     /// By sheet, and by term with the sheets.
     touches: Grouped<Touch<D>>,
     touches_of_terms: Grouped<(u32, Touch<D>)>,
-}
-
-/// Lists, one after another.
-#[derive(Clone, Debug)]
-struct Grouped<E> {
-    starts: Vec<u32>,
-    all: Vec<E>,
-}
-
-impl<E> Default for Grouped<E> {
-    fn default() -> Self {
-        Self { starts: vec![0], all: Vec::new() }
-    }
-}
-
-impl<E: Copy + Send + Sync> Grouped<E> {
-    fn of_lists(lists: &[Vec<E>]) -> Self {
-        let mut starts = vec![0];
-        starts.extend(lists.iter().scan(0, |end, list| {
-            *end += list.len() as u32;
-            Some(*end)
-        }));
-        Self { starts, all: lists.concat() }
-    }
-
-    /// The elements in the order of their groups, of which there are `count`.
-    fn by(mut all: Vec<E>, count: usize, group: impl Fn(&E) -> u32 + Sync) -> Self {
-        all.par_sort_by_key(&group);
-        let mut starts = vec![0; count + 1];
-        all.iter().for_each(|element| starts[group(element) as usize + 1] += 1);
-        (0..count).for_each(|k| starts[k + 1] += starts[k]);
-        Self { starts, all }
-    }
-
-    #[inline(always)]
-    fn group(&self, k: usize) -> &[E] {
-        match self.starts.get(k + 1) {
-            Some(&end) => &self.all[self.starts[k] as usize..end as usize],
-            None => &[],
-        }
-    }
 }
 
 impl<const D: usize> Default for Affine<D> {

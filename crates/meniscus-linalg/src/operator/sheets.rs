@@ -8,7 +8,7 @@
 use meniscus_core::grid::block_len;
 use rayon::prelude::*;
 
-use super::affine::{Contact, Touch};
+use super::contact::{Contact, Touch};
 use super::extras::Coupling;
 use super::low_rank::{Factor, LowRank};
 use super::places::{Cut, Places, one_word};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use meniscus_core::grid::{BLOCK_EDGE, block_len, cell_in_block};
 use meniscus_core::simd::simd;
 
-use super::affine::Contact;
+use super::contact::Contact;
 use crate::real::{Real, Row, row_from, row_of, rows};
 
 /// The distance between the lower and the upper face of a cell in a block's face array.

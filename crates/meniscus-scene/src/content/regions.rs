@@ -24,7 +24,7 @@ pub struct Regions {
     /// Layers on each side of the surface between two fluids that stay cells; 6 if both are cut and 3 if only one is, if left out.
     #[schemars(range(min = 1, max = 64))]
     pub interface_band: Option<u32>,
-    /// Layers along solids and the sides of the domain that stay cells.
+    /// Layers along solids and the sides of the domain that stay cells. A body that moves with the liquid wants more, six or eight, for the flow around it.
     #[schemars(range(min = 1, max = 64))]
     pub solid_band: u32,
 }
