@@ -113,20 +113,30 @@ fn cells_at_surface<const D: usize>(
     open_sides: [[bool; 2]; D],
 ) -> Mask<D> {
     let own = liquid[block];
+    let is_inside = |local: usize| blocks.is_inside(Slot { block, local });
+    let inside = if is_inside(block_len::<D>() - 1) { Mask::all() } else { Mask::from_fn(is_inside) };
     let mut found = Mask::EMPTY;
     for axis in 0..D {
         let [below, above] = [0, 1].map(|side| blocks.neighbour(block, axis, side));
         // Beyond the blocks is air; beyond the sides of the domain is the same as in front of them, unless they are open.
-        let mask = |other: Option<usize>, side: usize| match other {
-            Some(other) => liquid[other],
-            None if open_sides[axis][side] => Mask::EMPTY,
-            None => own,
-        };
-        let (below, above) = (own.raised(axis, &mask(below, 0)), own.lowered(axis, &mask(above, 1)));
+        let beyond = |side: usize| if open_sides[axis][side] { Mask::EMPTY } else { own };
+        let below = own.raised(axis, &below.map_or_else(|| beyond(0), |other| liquid[other]));
+        let above = own.lowered(axis, &above.map_or_else(|| beyond(1), |other| liquid[other]));
+        let last = cells_before_side(blocks, block, axis);
+        let above = above.without(&last).or(&beyond(1).and(&last));
         found = found.or(&own.without(&below)).or(&own.without(&above));
         found = found.or(&below.without(&own)).or(&above.without(&own));
     }
-    found
+    found.and(&inside)
+}
+
+/// The last cells of the domain along an axis. Blocks may go on behind them.
+fn cells_before_side<const D: usize>(blocks: &Blocks<D>, block: usize, axis: usize) -> Mask<D> {
+    let (first, cells) = (blocks.coord(block)[axis] * BLOCK_EDGE, blocks.cells()[axis]);
+    if !(first..first + BLOCK_EDGE).contains(&(cells - 1)) {
+        return Mask::EMPTY;
+    }
+    Mask::from_fn(|local| first + cell_in_block::<D>(local)[axis] + 1 == cells)
 }
 
 /// The cells within so many layers, these cells being the first.
@@ -308,6 +318,20 @@ mod tests {
         let one = case.regions(&Tiling { size: TileSize::One, ..Tiling::default() });
         assert_eq!(one.count, 1);
         assert!(case.region_at(&one, [32, 32]).is_some());
+    }
+
+    /// Blocks beyond the domain, which hold the faces of its upper sides, are no surface.
+    #[test]
+    fn blocks_beyond_the_sides_are_no_surface() {
+        let case = pool(64, 50.0);
+        let coords = (0..9).flat_map(|x| (0..9).map(move |y| [x, y]));
+        let blocks = Arc::new(Blocks::from_list([64; 2], coords));
+        let level = |cell: [usize; 2]| if cell[0] < 64 && cell[1] < 50 { -3.0 } else { 3.0 };
+        let case = Case { level_set: Field::from_fn(blocks, 5.0, level), ..case };
+        let regions = case.regions(&Tiling { size: TileSize::One, ..Tiling::default() });
+        let row: Vec<bool> = (0..64).map(|x| case.region_at(&regions, [x, 20]).is_some()).collect();
+        let expected: Vec<bool> = (0..64).map(|x| (2..62).contains(&x)).collect();
+        assert_eq!(row, expected);
     }
 
     #[test]
