@@ -80,10 +80,7 @@ fn inner_cells<const D: usize>(
             (Reduced::Second, true) => Mask::all().without(&liquid[block]),
             (Reduced::Both, true) => Mask::all(),
         };
-        let is_inside = |local: usize| blocks.is_inside(Slot { block, local });
-        let inside =
-            if is_inside(block_len::<D>() - 1) { fluid } else { fluid.and(&Mask::from_fn(is_inside)) };
-        inside.without(&near_walls[block]).without(&near_surface[block])
+        fluid.and(&cells_inside(blocks, block)).without(&near_walls[block]).without(&near_surface[block])
     };
     (0..blocks.len()).into_par_iter().map(of_block).collect()
 }
@@ -113,8 +110,6 @@ fn cells_at_surface<const D: usize>(
     open_sides: [[bool; 2]; D],
 ) -> Mask<D> {
     let own = liquid[block];
-    let is_inside = |local: usize| blocks.is_inside(Slot { block, local });
-    let inside = if is_inside(block_len::<D>() - 1) { Mask::all() } else { Mask::from_fn(is_inside) };
     let mut found = Mask::EMPTY;
     for axis in 0..D {
         let [below, above] = [0, 1].map(|side| blocks.neighbour(block, axis, side));
@@ -127,7 +122,13 @@ fn cells_at_surface<const D: usize>(
         found = found.or(&own.without(&below)).or(&own.without(&above));
         found = found.or(&below.without(&own)).or(&above.without(&own));
     }
-    found.and(&inside)
+    found.and(&cells_inside(blocks, block))
+}
+
+/// The cells of a block that lie in the domain.
+fn cells_inside<const D: usize>(blocks: &Blocks<D>, block: usize) -> Mask<D> {
+    let is_inside = |local: usize| blocks.is_inside(Slot { block, local });
+    if is_inside(block_len::<D>() - 1) { Mask::all() } else { Mask::from_fn(is_inside) }
 }
 
 /// The last cells of the domain along an axis. Blocks may go on behind them.

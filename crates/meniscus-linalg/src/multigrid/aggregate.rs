@@ -11,7 +11,7 @@ use std::sync::Arc;
 use meniscus_core::grid::{Blocks, Slot, block_len, cell_in_block, local_index};
 use rayon::prelude::*;
 
-use crate::operator::{Level, NONE, Places, Stencil};
+use crate::operator::{Level, NONE, Places, Stencil, has_bit};
 use crate::real::Real;
 
 /// A connection of less than this part of all those of one of its two ends is weak. Where coefficients jump by a large factor, cells of both
@@ -281,10 +281,6 @@ impl Links {
     }
 }
 
-fn has_bit(bits: &[u64; 8], local: usize) -> bool {
-    bits[local / 64] >> (local % 64) & 1 == 1
-}
-
 /// Whether any cell of a group, known by its lowest, is among those in bits.
 fn has_any(bits: &[u64; 8], base: usize) -> bool {
     let layer = base / 64;
@@ -357,9 +353,8 @@ fn joins_above<T: Real, const D: usize>(
     links: &Links,
 ) -> bool {
     let weight = stencil.face(axis, 1, local).f64();
-    let is_touched = has_bit(&links.terms, local) || has_bit(&links.terms, local + (1 << (3 * axis)));
-    let Stencil::General(_) = stencil else { return weight != 0.0 };
-    if is_touched {
+    let is_touched = || has_bit(&links.terms, local) || has_bit(&links.terms, local + (1 << (3 * axis)));
+    if !matches!(stencil, Stencil::General(_)) || is_touched() {
         return weight != 0.0;
     }
     let all = |local: usize| {

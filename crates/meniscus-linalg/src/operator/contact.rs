@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::set_bits;
+use super::{has_bit, set_bits};
 use crate::real::{Real, Row, row_from, row_of};
 
 /// D + 1 numbers: of a constant and of the place.
@@ -42,7 +42,7 @@ impl<const D: usize> Contact<D> {
     }
 
     pub(crate) fn has(&self, local: usize) -> bool {
-        self.cells[local / 64] >> (local % 64) & 1 == 1
+        has_bit(&self.cells, local)
     }
 
     /// Where a cell is touched; `edge` is that of a cell.

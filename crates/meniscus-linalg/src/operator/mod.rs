@@ -194,8 +194,7 @@ impl<T: Real, const D: usize> Level<T, D> {
         x[..self.slots()].par_chunks_mut(n).enumerate().for_each(|(block, x)| {
             if !matches!(self.stencils[block], Stencil::Uniform { .. }) {
                 let unknown = self.unknown_bits(block);
-                let is_known = |local: &usize| unknown[local / 64] >> (local % 64) & 1 == 0;
-                (0..n).filter(is_known).for_each(|local| x[local] = 0.0);
+                (0..n).filter(|&local| !has_bit(&unknown, local)).for_each(|local| x[local] = 0.0);
             }
         });
     }
@@ -208,9 +207,8 @@ impl<T: Real, const D: usize> Level<T, D> {
                 return Vec::new();
             }
             let unknown = self.unknown_bits(block);
-            let is_known = |local: &usize| unknown[local / 64] >> (local % 64) & 1 == 0;
-            let cells = (0..n).filter(|local| b[block * n + local] != 0.0).filter(is_known);
-            cells.map(|local| block * n + local).collect()
+            let cells = (0..n).filter(|local| b[block * n + local] != 0.0);
+            cells.filter(|&local| !has_bit(&unknown, local)).map(|local| block * n + local).collect()
         };
         let mut rows = (0..self.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
         rows.extend((self.slots()..self.len()).filter(|&i| b[i] != 0.0 && !self.is_unknown(i)));
@@ -457,6 +455,12 @@ fn row_dot<V: Real>(x: &[V], y: &[V]) -> f64 {
         }
     }
     lanes.iter().map(|lane| lane.f64()).sum()
+}
+
+/// Whether a cell is in a set of cells.
+#[inline]
+pub(crate) fn has_bit(words: &[u64; 8], local: usize) -> bool {
+    words[local / 64] >> (local % 64) & 1 == 1
 }
 
 /// The places of the bits that are set.

@@ -79,8 +79,7 @@ impl<const D: usize> Carriers<D> {
             all.push(Carrier::new(sums, centre, density, growth, &mut known));
         }
         let carriers = Self { all };
-        let tentative: Vec<Vec<f64>> = carriers.all.iter().map(|carrier| carrier.tentative.clone()).collect();
-        carriers.write(faces, &tentative, velocity);
+        carriers.write(faces, carriers.all.iter().map(|carrier| &carrier.tentative), velocity);
         carriers
     }
 
@@ -159,13 +158,18 @@ impl<const D: usize> Carriers<D> {
             changes.push(change);
             after.push(velocity);
         }
-        self.write(faces, &after, velocity);
+        self.write(faces, after.iter(), velocity);
         self.fill_pressure(faces, &changes, &around, scaled_pressure);
         energy
     }
 
     /// Writes the fields of the regions to all their faces.
-    fn write<T: Stored>(&self, faces: &Faces<T, D>, dofs: &[Vec<f64>], velocity: &mut FaceField<T, D>) {
+    fn write<'a, T: Stored>(
+        &self,
+        faces: &Faces<T, D>,
+        dofs: impl Iterator<Item = &'a Vec<f64>>,
+        velocity: &mut FaceField<T, D>,
+    ) {
         let fields: Vec<[[f64; 4]; D]> =
             self.all.iter().zip(dofs).map(|(carrier, dofs)| rows_of(dofs, carrier.growth)).collect();
         let blocks = faces.blocks();
