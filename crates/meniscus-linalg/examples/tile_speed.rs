@@ -105,23 +105,22 @@ impl Tank {
 
     fn fill(&self, blocks: &Blocks<3>, block: usize, patch: &mut Patch<3>) {
         let corner: Cell = blocks.coord(block).map(|c| (c * BLOCK_EDGE) as i64);
-        let label = |cell: Cell| self.label(std::array::from_fn(|a| corner[a] + cell[a]));
         let mut labels = [[[CLOSED; 10]; 10]; 10];
-        let (mut unknowns, mut all) = (0, 0);
         for z in -1..9 {
             for y in -1..9 {
-                for x in -1..9 {
-                    let outside = [x, y, z].iter().filter(|c| **c == -1 || **c == 8).count();
-                    if outside < 2 {
-                        let l = label([x, y, z]);
-                        labels[(z + 1) as usize][(y + 1) as usize][(x + 1) as usize] = l;
-                        all += 1;
-                        unknowns += usize::from(l == UNKNOWN);
-                    }
+                let row = &mut labels[(z + 1) as usize][(y + 1) as usize];
+                let at = [corner[0], corner[1] + y, corner[2] + z];
+                if (1..3).all(|a| at[a] >= 0 && at[a] < self.cells[a] as i64) {
+                    let first = at[0].max(1) - 1;
+                    let last = (at[0] + 9).min(self.cells[0] as i64);
+                    let from = self.index([first, at[1], at[2]]);
+                    let to = (first + 1 - at[0]) as usize;
+                    let len = (last - first) as usize;
+                    row[to..to + len].copy_from_slice(&self.labels[from..from + len]);
                 }
             }
         }
-        if all == unknowns {
+        if labels.as_flattened().as_flattened().iter().all(|&label| label == UNKNOWN) {
             return patch.fill_faces(1.0);
         }
         for local in 0..block_len::<3>() {
@@ -319,18 +318,19 @@ fn main() {
     let what = argument(2).unwrap_or("multigrid".into());
     let cells = [n, n / 2, n];
     let level = (n / 2 * 110 / 128) as i64;
-    let graded = |depth: i64| match depth {
-        ..8 => 8,
-        8..24 => 16,
-        24..56 => 32,
-        _ => 64,
+    // At least a quarter of its edge below the band.
+    let graded = |least: i64| {
+        move |depth: i64| (0..3).map(|k| least << k).rfind(|edge| 4 * depth >= *edge).unwrap_or(least)
     };
+    let (graded_16, graded_32) = (graded(16), graded(32));
     let only = argument(3).unwrap_or_default();
-    let systems: [(&'static str, i64, Edge); 4] = [
+    let systems: [(&'static str, i64, Edge); 6] = [
         ("uniform", 1, &|_| 1),
         ("tiles 16", 16, &|_| 16),
         ("tiles 32", 32, &|_| 32),
-        ("graded", 64, &graded),
+        ("tiles 64", 64, &|_| 64),
+        ("graded 16", 64, &graded_16),
+        ("graded 32", 128, &graded_32),
     ];
     let systems = systems.into_iter().filter(|system| system.0.contains(&only));
     let cases: Vec<Case> = systems

@@ -250,7 +250,7 @@ fn worthy<const D: usize>(components: &Components<D>, blocks: &Arc<Blocks<D>>) -
                 low[axis] = low[axis].min((0..BLOCK_EDGE).find(has).map_or(usize::MAX, |at| first + at));
                 high[axis] = high[axis].max((0..BLOCK_EDGE).rfind(has).map_or(0, |at| first + at + 1));
             }
-            *count += part.iter().count();
+            *count += part.count();
         }
     }
     let mut next = 0;

@@ -27,7 +27,6 @@ fn cells_of(mut bits: u64) -> impl Iterator<Item = usize> {
 /// A set of cells of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mask<const D: usize> {
-    /// Layers beyond those of a block are empty.
     layers: [u64; BLOCK_EDGE],
 }
 
@@ -56,6 +55,40 @@ impl<const D: usize> Mask<D> {
         })
     }
 
+    /// The cells whose byte, by local index, is not zero.
+    pub fn of_nonzero(bytes: &[u8]) -> Self {
+        const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        // The sum carries into the highest bit of a byte if any other is set.
+        Self::of_bytes(bytes, |row| ((row & LOW) + LOW | row) >> 7)
+    }
+
+    /// The cells whose byte, by local index, has this bit.
+    pub fn of_bit(bytes: &[u8], bit: usize) -> Self {
+        Self::of_bytes(bytes, |row| row >> bit)
+    }
+
+    /// `first_bits` brings what is asked of each of the eight bytes of a row to its first bit.
+    #[inline]
+    fn of_bytes(bytes: &[u8], first_bits: impl Fn(u64) -> u64) -> Self {
+        let (rows, _) = bytes.as_chunks::<BLOCK_EDGE>();
+        Self::from_layers(|layer| {
+            let rows = &rows[layer * BLOCK_EDGE..(layer + 1) * BLOCK_EDGE];
+            rows.iter().rev().fold(0, |bits, &row| {
+                bits << BLOCK_EDGE | gather(first_bits(u64::from_le_bytes(row)) & FIRST_COLUMN)
+            })
+        })
+    }
+
+    /// All cells with this coordinate along an axis.
+    pub fn plane(axis: usize, at: usize) -> Self {
+        Self::from_layers(|layer| match axis {
+            0 => FIRST_COLUMN << at,
+            1 => 0xff << (BLOCK_EDGE * at),
+            _ if layer == at => u64::MAX,
+            _ => 0,
+        })
+    }
+
     /// Whether all cells are in it.
     pub fn is_full(&self) -> bool {
         *self == Self::all()
@@ -79,6 +112,42 @@ impl<const D: usize> Mask<D> {
     #[inline]
     pub fn has(&self, local: usize) -> bool {
         self.layers[local / LAYER] >> (local % LAYER) & 1 == 1
+    }
+
+    /// Adds a cell.
+    #[inline]
+    pub fn insert(&mut self, local: usize) {
+        self.layers[local / LAYER] |= 1 << (local % LAYER);
+    }
+
+    /// How many cells it has.
+    pub fn count(&self) -> usize {
+        self.layers.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
+    /// How many it has of the 2^D cells up from one with even coordinates.
+    #[inline]
+    pub fn count_in_group(&self, lowest: usize) -> usize {
+        (0..2).map(|side| self.count_in_square(2, lowest + side * LAYER)).sum()
+    }
+
+    /// How many it has of the 2^(D-1) cells up from one along the axes across `axis`; its coordinates along these are even.
+    #[inline]
+    pub fn count_in_square(&self, axis: usize, lowest: usize) -> usize {
+        let layer = lowest / LAYER;
+        let (square, last) = match axis {
+            0 => (0x0101, layer | 1),
+            1 => (0x0003, layer | 1),
+            _ => (0x0303, layer),
+        };
+        let in_layer = |bits: u64| (bits >> (lowest % LAYER) & square).count_ones() as usize;
+        self.layers[layer..=last].iter().map(|&bits| in_layer(bits)).sum()
+    }
+
+    /// A bit for each cell, by layer of x and y. Layers beyond those of a block are empty.
+    #[inline]
+    pub fn layers(&self) -> &[u64; BLOCK_EDGE] {
+        &self.layers
     }
 
     /// The cells in both.
@@ -165,7 +234,7 @@ impl<const D: usize> Mask<D> {
     }
 
     /// The cells, by local index, in order.
-    pub fn iter(&self) -> impl Iterator<Item = usize> {
+    pub fn iter(&self) -> impl Iterator<Item = usize> + use<D> {
         let layers = self.layers;
         (0..Self::LAYERS).flat_map(move |layer| cells_of(layers[layer]).map(move |k| layer * LAYER + k))
     }
@@ -184,7 +253,7 @@ impl<const D: usize> Mask<D> {
     #[must_use]
     pub fn connected(&self, with: usize, open: &[Self; D]) -> Self {
         let mut found = Self::EMPTY;
-        found.layers[with / LAYER] = 1 << (with % LAYER);
+        found.insert(with);
         loop {
             let mut grown = found;
             for (axis, open) in open.iter().enumerate() {
@@ -197,6 +266,18 @@ impl<const D: usize> Mask<D> {
             }
             found = grown;
         }
+    }
+}
+
+impl Mask<2> {
+    /// The cells whose bit is set.
+    pub fn from_bits(bits: u64) -> Self {
+        Self::from_layers(|_| bits)
+    }
+
+    /// A bit for each cell.
+    pub fn bits(&self) -> u64 {
+        self.layers[0]
     }
 }
 
@@ -238,7 +319,56 @@ mod tests {
         assert_eq!(own.without(&other).or(&own.and(&other)), own);
     }
 
+    fn counts_are_those_of_the_cells<const D: usize>(seed: u64) {
+        let mask = some::<D>(seed);
+        assert_eq!(mask.count(), mask.iter().count());
+        for lowest in (0..block_len::<D>()).filter(|&l| cell_in_block::<D>(l).iter().all(|c| c % 2 == 0)) {
+            let low = cell_in_block::<D>(lowest);
+            let in_group = |cell: [usize; D]| (0..D).all(|a| cell[a] / 2 == low[a] / 2);
+            let count = |keep: &dyn Fn([usize; D]) -> bool| {
+                mask.iter().map(cell_in_block::<D>).filter(|&cell| in_group(cell) && keep(cell)).count()
+            };
+            assert_eq!(mask.count_in_group(lowest), count(&|_| true), "{low:?}");
+            for (axis, side) in (0..2 * D).map(|k| (k / 2, k % 2)) {
+                let first = lowest + side * BLOCK_EDGE.pow(axis as u32);
+                let found = mask.count_in_square(axis, first);
+                assert_eq!(found, count(&|cell| cell[axis] == low[axis] + side), "{axis} {side} {low:?}");
+            }
+        }
+    }
+
+    fn bytes_become_bits<const D: usize>(seed: u64) {
+        let byte = |local: usize| {
+            let hash = (local as u64 + 1).wrapping_mul(seed | 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            // Few bits are set, and often none.
+            (hash >> 40 & hash >> 48 & hash >> 56) as u8
+        };
+        let bytes: Vec<u8> = (0..block_len::<D>()).map(byte).collect();
+        assert_eq!(Mask::<D>::of_nonzero(&bytes), Mask::from_fn(|local| bytes[local] != 0));
+        for bit in 0..8 {
+            assert_eq!(Mask::<D>::of_bit(&bytes, bit), Mask::from_fn(|local| bytes[local] >> bit & 1 == 1));
+        }
+    }
+
+    #[test]
+    fn a_plane_is_all_cells_with_a_coordinate() {
+        for (axis, at) in (0..3 * BLOCK_EDGE).map(|k| (k / BLOCK_EDGE, k % BLOCK_EDGE)) {
+            assert_eq!(
+                Mask::<3>::plane(axis, at),
+                Mask::from_fn(|local| cell_in_block::<3>(local)[axis] == at)
+            );
+        }
+    }
+
     proptest! {
+        #[test]
+        fn bytes_and_counts(seed: u64) {
+            bytes_become_bits::<2>(seed);
+            bytes_become_bits::<3>(seed);
+            counts_are_those_of_the_cells::<2>(seed);
+            counts_are_those_of_the_cells::<3>(seed);
+        }
+
         #[test]
         fn raised_and_lowered_are_the_neighbours(seed: u64) {
             neighbours_are_shifted::<2>(seed);

@@ -8,10 +8,10 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, Slot, block_len, cell_in_block, local_index};
+use meniscus_core::grid::{Blocks, Mask as CellMask, Slot, block_len, cell_in_block, local_index};
 use rayon::prelude::*;
 
-use crate::operator::{Level, NONE, Places, Stencil, has_bit};
+use crate::operator::{Level, NONE, Places, Stencil};
 use crate::real::Real;
 
 /// A connection of less than this part of all those of one of its two ends is weak. Where coefficients jump by a large factor, cells of both
@@ -262,29 +262,23 @@ fn only_extra<T: Real, const D: usize>(level: &Level<T, D>, block: usize, local:
     (free && alone && level.extras.positions[extra].is_none()).then_some(extra as u32)
 }
 
-/// What cells of a block are linked with beside their neighbours, in bits.
-struct Links {
+/// The cells of a block that are linked with more than their neighbours.
+struct Links<const D: usize> {
     /// Extra unknowns or low-rank terms.
-    any: [u64; 8],
+    any: CellMask<D>,
     /// Low-rank terms.
-    terms: [u64; 8],
+    terms: CellMask<D>,
 }
 
-impl Links {
-    fn new<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Self {
-        let terms = level.touched_bits(block);
+impl<const D: usize> Links<D> {
+    fn new<T: Real>(level: &Level<T, D>, block: usize) -> Self {
+        let terms = level.touched_cells(block);
         let mut any = terms;
         for c in &level.couplings[block] {
-            any[c.local as usize / 64] |= 1 << (c.local % 64);
+            any.insert(c.local as usize);
         }
         Self { any, terms }
     }
-}
-
-/// Whether any cell of a group, known by its lowest, is among those in bits.
-fn has_any(bits: &[u64; 8], base: usize) -> bool {
-    let layer = base / 64;
-    (bits[layer] | bits[layer | 1]) >> (base % 64) & 0x0303 != 0
 }
 
 fn split_block<T: Real, const D: usize>(fine: &Level<T, D>, block: usize, placed: &[(u16, u32)]) -> Split {
@@ -293,10 +287,12 @@ fn split_block<T: Real, const D: usize>(fine: &Level<T, D>, block: usize, placed
     if placed.is_empty() && matches!(stencil, Stencil::Uniform { .. }) {
         return split;
     }
-    let (links, unknown) = (Links::new(fine, block), fine.unknown_bits(block));
+    let (links, unknown) = (Links::new(fine, block), fine.unknown_cells(block));
     let mut group = Group::default();
     for base in groups::<D>() {
-        if placed.is_empty() && (!has_any(&unknown, base) || is_whole(stencil, base, &links, &unknown)) {
+        if placed.is_empty()
+            && (unknown.count_in_group(base) == 0 || is_whole(stencil, base, &links, &unknown))
+        {
             continue;
         }
         let extras = placed.iter().filter(|p| p.0 as usize == base).map(|p| p.1);
@@ -312,8 +308,8 @@ fn split_block<T: Real, const D: usize>(fine: &Level<T, D>, block: usize, placed
 fn is_whole<T: Real, const D: usize>(
     stencil: &Stencil<T, D>,
     base: usize,
-    links: &Links,
-    unknown: &[u64; 8],
+    links: &Links<D>,
+    unknown: &CellMask<D>,
 ) -> bool {
     if let Stencil::Mask(mask) = stencil
         && mask.plain
@@ -324,7 +320,7 @@ fn is_whole<T: Real, const D: usize>(
     let (mut members, mut above) = (0u8, [0u8; D]);
     for (corner, offset) in corners::<D>().enumerate() {
         let local = base + offset;
-        let is_member = has_bit(unknown, local);
+        let is_member = unknown.has(local);
         members |= u8::from(is_member) << corner;
         if !is_member {
             continue;
@@ -350,10 +346,10 @@ fn joins_above<T: Real, const D: usize>(
     stencil: &Stencil<T, D>,
     local: usize,
     axis: usize,
-    links: &Links,
+    links: &Links<D>,
 ) -> bool {
     let weight = stencil.face(axis, 1, local).f64();
-    let is_touched = || has_bit(&links.terms, local) || has_bit(&links.terms, local + (1 << (3 * axis)));
+    let is_touched = || links.terms.has(local) || links.terms.has(local + (1 << (3 * axis)));
     if !matches!(stencil, Stencil::General(_)) || is_touched() {
         return weight != 0.0;
     }
@@ -387,7 +383,7 @@ impl Group {
         fine: &Level<T, D>,
         block: usize,
         base: usize,
-        links: &Links,
+        links: &Links<D>,
         extras: impl Iterator<Item = u32>,
     ) {
         let stencil = &fine.stencils[block];
@@ -398,7 +394,7 @@ impl Group {
         for local in corners::<D>().map(|offset| base + offset) {
             if stencil.has_neighbours(local) {
                 self.cells.push(local as u16);
-            } else if has_bit(&links.any, local) {
+            } else if links.any.has(local) {
                 match only_extra(fine, block, local) {
                     Some(extra) => self.outside.push((local as u16, Target::With(extra))),
                     None => self.cells.push(local as u16),

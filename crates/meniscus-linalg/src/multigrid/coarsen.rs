@@ -5,7 +5,7 @@
 //! about two, since its gradients span one cell where the coarse ones span two, so the stencil is scaled down
 //! by s, and couplings to extra unknowns by a little more. Masses M and low-rank terms have no gradient and are not.
 
-use meniscus_core::grid::block_len;
+use meniscus_core::grid::{Mask as CellMask, block_len};
 use rayon::prelude::*;
 
 use super::aggregate::{Aggregation, coarse_local, corners, groups};
@@ -233,19 +233,21 @@ fn add_faces<T: Real, const D: usize>(
     let joins = |local, side| clean || joins_regular(fine, aggregation, child, local, axis, side);
     // The other coordinates of the fine faces that a coarse one covers.
     let covered: Vec<usize> = corners::<D>().filter(|&offset| coordinate(axis, offset) == 0).collect();
+    let one_weight = stencil.one_weight().filter(|_| clean);
+    let counted = one_weight.map(|weight| (weight.f64(), [0, 1].map(|side| stencil.open_cells(axis, side))));
     for group in groups::<D>() {
         let sum = |side: usize| -> f64 {
-            if let (Stencil::Uniform { kappa }, true) = (stencil, clean) {
-                return kappa.f64() * covered.len() as f64;
-            }
             let first = group + side * (1 << (3 * axis));
+            if let Some((weight, open)) = &counted {
+                return weight * open[side].count_in_square(axis, first) as f64;
+            }
             let open = covered.iter().map(|offset| first + offset).filter(|&local| joins(local, side));
             open.map(|local| stencil.face(axis, side, local).f64()).sum()
         };
         let coarse = coarse_local::<D>(octant, group);
-        patch.add_face(axis, 0, coarse, STIFFNESS * sum(0));
-        if is_top && coordinate(axis, group) == 6 {
-            patch.add_face(axis, 1, coarse, STIFFNESS * sum(1));
+        let sides = if is_top && coordinate(axis, group) == 6 { 0..2 } else { 0..1 };
+        for (side, sum) in sides.map(|side| (side, sum(side))).filter(|(_, sum)| *sum != 0.0) {
+            patch.add_face(axis, side, coarse, STIFFNESS * sum);
         }
     }
 }
@@ -361,12 +363,12 @@ fn add_contacts<const D: usize>(run: &[Contact<D>], edge: f64, octant: usize, co
         // The bound of one face is that of all faces of a term.
         let bound = run[0].bound / run[0].weight * sum[0] as f32;
         let local = meniscus_core::grid::local_index::<D>(inner);
-        let mut contact = Contact { weight: sum[0] as f32, bound, at, cells: [0; 8], ..run[0] };
+        let mut contact = Contact { weight: sum[0] as f32, bound, at, cells: CellMask::EMPTY, ..run[0] };
         let same = |c: &&mut Contact<D>| c.key() == contact.key() && (c.weight, c.at) == (contact.weight, at);
         match coarse.iter_mut().rev().find(same) {
-            Some(found) => found.cells[local / 64] |= 1 << (local % 64),
+            Some(found) => found.cells.insert(local),
             None => {
-                contact.cells[local / 64] |= 1 << (local % 64);
+                contact.cells.insert(local);
                 coarse.push(contact);
             }
         }

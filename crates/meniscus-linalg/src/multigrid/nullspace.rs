@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 
 use faer::Mat;
-use meniscus_core::grid::block_len;
+use meniscus_core::grid::{Mask as CellMask, block_len};
 use rayon::prelude::*;
 
-use super::aggregate::{Aggregation, coarse_local};
-use crate::operator::{Level, Places, Stencil, set_bits};
+use super::aggregate::{Aggregation, coarse_local, groups};
+use crate::operator::{Level, Places, Stencil};
 use crate::real::Real;
 
 const NONE: u32 = u32::MAX;
@@ -136,20 +136,19 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
             return Vec::new();
         }
         // Those above an unknown, as far as that can be seen without a closer look.
-        let mut known = [0; 8];
+        let mut known = CellMask::EMPTY;
         for (octant, child) in aggregation.children[block].iter().enumerate() {
             let Some(child) = child.map(|c| c as usize) else { continue };
-            for local in set_bits(&fine.unknown_bits(child)).map(|local| coarse_local::<D>(octant, local)) {
-                known[local / 64] |= 1 << (local % 64);
-            }
+            let unknown = fine.unknown_cells(child);
+            let groups = groups::<D>().filter(|&group| unknown.count_in_group(group) > 0);
+            groups.for_each(|group| known.insert(coarse_local::<D>(octant, group)));
         }
-        let unknown = coarse.unknown_bits(block);
-        known.iter_mut().zip(unknown).for_each(|(known, unknown)| *known &= !unknown);
+        let known = known.without(&coarse.unknown_cells(block));
         let is_collapsed = |&local: &usize| {
             let mut members = aggregation.members(block, local).into_iter();
             members.any(|(b, l)| fine.is_unknown(b * n + l) && aggregation.is_regular(b, l))
         };
-        set_bits(&known).filter(is_collapsed).map(|local| block * n + local).collect()
+        known.iter().filter(is_collapsed).map(|local| block * n + local).collect()
     };
     let mut found = (0..coarse.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
     let extras = coarse.slots()..coarse.len();
@@ -282,7 +281,7 @@ fn null_vectors<T: Real, const D: usize>(
     let n = block_len::<D>();
     let dofs = finest.dofs;
     for block in 0..finest.affine.blocks() {
-        for local in set_bits(&finest.affine.touched(block)) {
+        for local in finest.affine.touched(block).iter() {
             let label = labels.labels[block * n + local];
             if label != NONE {
                 let (push, scale) = pushes.entry(label as usize).or_insert_with(|| (vec![0.0; dofs], 0.0));

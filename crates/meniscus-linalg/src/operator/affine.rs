@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use meniscus_core::grid::block_len;
+use meniscus_core::grid::{Mask as CellMask, block_len};
 use rayon::prelude::*;
 
 use super::contact::{Contact, Grouped, MEMBERS, Moments, Touch, for_each_row};
@@ -89,20 +89,19 @@ impl<const D: usize> Affine<D> {
             Ok(Body { state: state_matrix::<D>(&valid.ok_or(index)?), weight: term.weight, solid: false })
         };
         let bodies = terms.par_iter().enumerate().map(body).collect::<Result<Vec<_>, usize>>()?;
-        for contact in contacts.iter_mut().flatten() {
+        contacts.par_iter_mut().with_min_len(64).flatten_iter().for_each(|contact| {
             let centre = &terms[contact.term as usize].centre;
             contact.at.iter_mut().zip(centre).for_each(|(at, centre)| *at -= centre);
-        }
+        });
         let mut this = Self::with_bodies(Arc::new(bodies), first_dof, 1.0, contacts);
         let solid: Vec<bool> = (0..terms.len()).into_par_iter().map(|term| this.is_solid(term)).collect();
         let bodies = Arc::get_mut(&mut this.bodies).expect("no other level yet");
         bodies.iter_mut().zip(solid).for_each(|(body, solid)| body.solid = solid);
         let bounds: Vec<f64> =
             (0..terms.len()).into_par_iter().map(|t| 0.5 * this.largest(t, &this.bodies[t])).collect();
-        let of_terms = this.of_terms.all.iter_mut().map(|(_, contact)| contact);
-        for contact in this.contacts.iter_mut().flatten().chain(of_terms) {
-            contact.bound = bounds[contact.term as usize] as f32;
-        }
+        let set_bound = |contact: &mut Contact<D>| contact.bound = bounds[contact.term as usize] as f32;
+        this.contacts.par_iter_mut().with_min_len(64).flatten_iter().for_each(set_bound);
+        this.of_terms.all.par_iter_mut().with_min_len(64).for_each(|(_, contact)| set_bound(contact));
         Ok(this)
     }
 
@@ -119,7 +118,7 @@ impl<const D: usize> Affine<D> {
             list.iter().map(|contact| (block as u32, *contact)).collect()
         };
         let all: Vec<_> = contacts.par_iter().enumerate().flat_map_iter(of_block).collect();
-        let of_terms = Grouped::by(all, count, |(_, contact)| contact.term);
+        let of_terms = Grouped::by(&all, count, |(_, contact)| contact.term);
         let (touches, touches_of_terms) = (Grouped::default(), Grouped::default());
         Self { bodies, first_dof, edge, contacts, of_terms, touches, touches_of_terms }
     }
@@ -141,9 +140,8 @@ impl<const D: usize> Affine<D> {
     /// the stencil, as they do once cells are as large as they.
     pub(crate) fn scattered(&self) -> Vec<bool> {
         let is_scattered = |term: usize| {
-            let cells: u32 =
-                self.of_term(term).flat_map(|(_, contact)| contact.cells).map(u64::count_ones).sum();
-            (cells as usize) < SCATTERED * self.of_term(term).count()
+            let cells: usize = self.of_term(term).map(|(_, contact)| contact.cells.count()).sum();
+            cells < SCATTERED * self.of_term(term).count()
         };
         (0..self.bodies.len()).into_par_iter().map(is_scattered).collect()
     }
@@ -230,7 +228,7 @@ impl<const D: usize> Affine<D> {
         let all: Vec<_> = touches.par_iter().enumerate().flat_map_iter(of_sheet).collect();
         Self {
             touches: Grouped::of_lists(touches),
-            touches_of_terms: Grouped::by(all, self.bodies.len(), |(_, touch)| touch.term),
+            touches_of_terms: Grouped::by(&all, self.bodies.len(), |(_, touch)| touch.term),
             ..self.with_contacts(self.edge, contacts)
         }
     }
@@ -426,10 +424,8 @@ impl<const D: usize> Affine<D> {
     }
 
     /// The cells of a block that terms touch.
-    pub(crate) fn touched(&self, block: usize) -> [u64; 8] {
-        self.contacts(block)
-            .iter()
-            .fold([0; 8], |all, c| std::array::from_fn(|layer| all[layer] | c.cells[layer]))
+    pub(crate) fn touched(&self, block: usize) -> CellMask<D> {
+        self.contacts(block).iter().fold(CellMask::EMPTY, |all, contact| all.or(&contact.cells))
     }
 
     /// The column of F of a cell, by contact: (term, numbers).

@@ -230,8 +230,11 @@ impl<T: Real, const D: usize> Level<T, D> {
         (0..D).find(|&axis| {
             (0..2).any(|side| {
                 let other = self.blocks.neighbour(block, axis, side).map(|other| &self.stencils[other]);
-                if let (Stencil::Uniform { kappa: a }, Some(Stencil::Uniform { kappa: b })) = (own, other) {
-                    return a != b;
+                let theirs = other.map_or(Some(T::ZERO), Stencil::one_weight);
+                if let (Some(weight), Some(theirs)) = (own.one_weight(), theirs) {
+                    let open = own.open_on_side(axis, side);
+                    let is_alike = open == other.map_or(0, |other| other.open_on_side(axis, 1 - side));
+                    return !is_alike || (open != 0 && weight != theirs);
                 }
                 let step = 7 * 8usize.pow(axis as u32);
                 boundary_cells::<D>(axis).any(|low| {

@@ -1,8 +1,8 @@
 //! The cells that touch an affine term: sets in bits, and sums over them.
 
+use meniscus_core::grid::Mask as CellMask;
 use rayon::prelude::*;
 
-use super::{has_bit, set_bits};
 use crate::real::{Real, Row, row_from, row_of};
 
 /// D + 1 numbers: of a constant and of the place.
@@ -19,7 +19,7 @@ pub(crate) struct Contact<const D: usize> {
     pub(crate) bound: f32,
     /// Where the block's first cell is touched (or would be), from the centre of the term, in cells of the finest level.
     pub(crate) at: [f64; D],
-    pub(crate) cells: [u64; 8],
+    pub(crate) cells: CellMask<D>,
 }
 
 /// The cells of a sheet that touch one term along one axis: what a contact is for a block.
@@ -42,7 +42,7 @@ impl<const D: usize> Contact<D> {
     }
 
     pub(crate) fn has(&self, local: usize) -> bool {
-        has_bit(&self.cells, local)
+        self.cells.has(local)
     }
 
     /// Where a cell is touched; `edge` is that of a cell.
@@ -52,7 +52,7 @@ impl<const D: usize> Contact<D> {
 
     /// The cells, by local index.
     pub(crate) fn locals(&self) -> impl Iterator<Item = usize> + '_ {
-        set_bits(&self.cells)
+        self.cells.iter()
     }
 
     /// The sums of x and of x times the cells' coordinates within the block.
@@ -125,8 +125,8 @@ pub(super) static MEMBERS: [Row<f32>; 256] = {
 
 /// Calls `row(y, z, members)` for the rows that have any.
 #[inline(always)]
-pub(super) fn for_each_row(cells: &[u64; 8], mut row: impl FnMut(usize, usize, u8)) {
-    for (z, &layer) in cells.iter().enumerate().filter(|(_, layer)| **layer != 0) {
+pub(super) fn for_each_row<const D: usize>(cells: &CellMask<D>, mut row: impl FnMut(usize, usize, u8)) {
+    for (z, &layer) in cells.layers().iter().enumerate().filter(|(_, layer)| **layer != 0) {
         for y in 0..8 {
             let bits = (layer >> (8 * y)) as u8;
             if bits != 0 {
@@ -160,12 +160,17 @@ impl<E: Copy + Send + Sync> Grouped<E> {
     }
 
     /// The elements in the order of their groups, of which there are `count`.
-    pub(super) fn by(mut all: Vec<E>, count: usize, group: impl Fn(&E) -> u32 + Sync) -> Self {
-        all.par_sort_by_key(&group);
+    pub(super) fn by(elements: &[E], count: usize, group: impl Fn(&E) -> u32) -> Self {
         let mut starts = vec![0; count + 1];
-        all.iter().for_each(|element| starts[group(element) as usize + 1] += 1);
+        elements.iter().for_each(|element| starts[group(element) as usize + 1] += 1);
         (0..count).for_each(|k| starts[k + 1] += starts[k]);
-        Self { starts, all }
+        let (mut next, mut order) = (starts.clone(), vec![0; elements.len()]);
+        for (k, element) in elements.iter().enumerate() {
+            let next = &mut next[group(element) as usize];
+            order[*next as usize] = k as u32;
+            *next += 1;
+        }
+        Self { starts, all: order.par_iter().with_min_len(256).map(|&k| elements[k as usize]).collect() }
     }
 
     #[inline(always)]

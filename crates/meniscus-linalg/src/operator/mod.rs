@@ -18,7 +18,7 @@ mod without;
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, Slot, block_len};
+use meniscus_core::grid::{Blocks, Mask as CellMask, Slot, block_len};
 use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
@@ -33,8 +33,8 @@ pub use low_rank::LowRankTerm;
 pub(crate) use low_rank::{Factor, LowRank};
 pub(crate) use places::Places;
 pub(crate) use sheets::{NONE, Others, SHEET, Sheets};
-pub(crate) use stencil::{Mask, Stencil, coordinate};
 pub use stencil::{Patch, face_len, lower_face, upper_face};
+pub(crate) use stencil::{Stencil, coordinate};
 pub(crate) use tile::{LANES, Planes, Tile, gather, lane, planes, spread};
 
 use crate::real::Real;
@@ -98,20 +98,23 @@ impl<T: Real, const D: usize> Level<T, D> {
 
     /// Finds the masks that are plain.
     fn mark_plain(&mut self) {
-        let all_open = (1u8 << (2 * D)) - 1;
-        let is_plain = |block: usize, mask: &Mask<T, D>| {
-            (0..block_len::<D>()).filter(|&local| mask.degree[local] > 0 && mask.open[local] != all_open).all(
-                |local| {
-                    let closed = |bit: &usize| mask.open[local] >> bit & 1 == 0;
-                    (0..2 * D).filter(closed).all(|bit| {
-                        let other = self.across(block, local, bit / 2, bit % 2);
-                        other.is_none_or(|other| !self.is_unknown(other))
-                    })
-                },
-            )
+        let unknown: Vec<CellMask<D>> =
+            (0..self.blocks.len()).into_par_iter().map(|block| self.unknown_cells(block)).collect();
+        let is_plain = |block: usize| {
+            let stencil = &self.stencils[block];
+            let beyond = |axis, side| self.blocks.neighbour(block, axis, side).map(|other| unknown[other]);
+            (0..2 * D).map(|k| (k / 2, k % 2)).all(|(axis, side)| {
+                let closed = stencil.unknown_cells().without(&stencil.open_cells(axis, side));
+                let beyond = beyond(axis, side).unwrap_or(CellMask::EMPTY);
+                let towards = match side {
+                    0 => unknown[block].raised(axis, &beyond),
+                    _ => unknown[block].lowered(axis, &beyond),
+                };
+                closed.and(&towards).is_empty()
+            })
         };
         let plain: Vec<bool> = (self.stencils.par_iter().enumerate())
-            .map(|(block, stencil)| matches!(stencil, Stencil::Mask(mask) if is_plain(block, mask)))
+            .map(|(block, stencil)| matches!(stencil, Stencil::Mask(_)) && is_plain(block))
             .collect();
         for (stencil, plain) in self.stencils.iter_mut().zip(plain) {
             if let Stencil::Mask(mask) = stencil {
@@ -157,32 +160,30 @@ impl<T: Real, const D: usize> Level<T, D> {
         own || self.low_rank.find_row(i).is_some_and(|row| self.low_rank.row_diagonal(row) > T::ZERO)
     }
 
-    /// The cells of a block that are unknowns, in bits.
-    pub(crate) fn unknown_bits(&self, block: usize) -> [u64; 8] {
-        let (own, touched) = (self.stencils[block].unknown_bits(), self.touched_bits(block));
-        std::array::from_fn(|layer| own[layer] | touched[layer])
+    /// The cells of a block that are unknowns.
+    pub(crate) fn unknown_cells(&self, block: usize) -> CellMask<D> {
+        self.stencils[block].unknown_cells().or(&self.touched_cells(block))
     }
 
-    /// The cells of a block that low-rank terms touch, in bits.
-    pub(crate) fn touched_bits(&self, block: usize) -> [u64; 8] {
+    /// The cells of a block that low-rank terms touch.
+    pub(crate) fn touched_cells(&self, block: usize) -> CellMask<D> {
         let n = block_len::<D>();
         let mut touched = self.affine.touched(block);
         let rows = self.low_rank.rows_in(block * n..(block + 1) * n);
-        rows.map(|row| self.low_rank.row_unknown(row) % n).for_each(|i| touched[i / 64] |= 1 << (i % 64));
+        rows.for_each(|row| touched.insert(self.low_rank.row_unknown(row) % n));
         touched
     }
 
     /// The cells of a block that only low-rank terms hold.
     pub(crate) fn held_by_terms(&self, block: usize) -> Vec<u16> {
-        let (own, touched) = (self.stencils[block].unknown_bits(), self.touched_bits(block));
-        let held = std::array::from_fn(|layer| touched[layer] & !own[layer]);
-        set_bits(&held).map(|local| local as u16).collect()
+        let held = self.touched_cells(block).without(&self.stencils[block].unknown_cells());
+        held.iter().map(|local| local as u16).collect()
     }
 
     pub(crate) fn unknowns(&self) -> usize {
         let of_block = |block: usize| match self.stencils[block] {
             Stencil::Uniform { .. } => block_len::<D>(),
-            _ => self.unknown_bits(block).iter().map(|layer| layer.count_ones() as usize).sum(),
+            _ => self.unknown_cells(block).count(),
         };
         let extras = (self.slots()..self.len()).filter(|&i| self.is_unknown(i)).count();
         (0..self.blocks.len()).into_par_iter().map(of_block).sum::<usize>() + extras
@@ -193,8 +194,8 @@ impl<T: Real, const D: usize> Level<T, D> {
         let n = block_len::<D>();
         x[..self.slots()].par_chunks_mut(n).enumerate().for_each(|(block, x)| {
             if !matches!(self.stencils[block], Stencil::Uniform { .. }) {
-                let unknown = self.unknown_bits(block);
-                (0..n).filter(|&local| !has_bit(&unknown, local)).for_each(|local| x[local] = 0.0);
+                let unknown = self.unknown_cells(block);
+                (0..n).filter(|&local| !unknown.has(local)).for_each(|local| x[local] = 0.0);
             }
         });
     }
@@ -206,9 +207,9 @@ impl<T: Real, const D: usize> Level<T, D> {
             if matches!(self.stencils[block], Stencil::Uniform { .. }) {
                 return Vec::new();
             }
-            let unknown = self.unknown_bits(block);
+            let unknown = self.unknown_cells(block);
             let cells = (0..n).filter(|local| b[block * n + local] != 0.0);
-            cells.filter(|&local| !has_bit(&unknown, local)).map(|local| block * n + local).collect()
+            cells.filter(|&local| !unknown.has(local)).map(|local| block * n + local).collect()
         };
         let mut rows = (0..self.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
         rows.extend((self.slots()..self.len()).filter(|&i| b[i] != 0.0 && !self.is_unknown(i)));
@@ -455,24 +456,6 @@ fn row_dot<V: Real>(x: &[V], y: &[V]) -> f64 {
         }
     }
     lanes.iter().map(|lane| lane.f64()).sum()
-}
-
-/// Whether a cell is in a set of cells.
-#[inline]
-pub(crate) fn has_bit(words: &[u64; 8], local: usize) -> bool {
-    words[local / 64] >> (local % 64) & 1 == 1
-}
-
-/// The places of the bits that are set.
-pub(crate) fn set_bits(words: &[u64; 8]) -> impl Iterator<Item = usize> + '_ {
-    words.iter().enumerate().flat_map(|(word, &bits)| {
-        let mut bits = bits;
-        std::iter::from_fn(move || {
-            let next = (bits != 0).then(|| 64 * word + bits.trailing_zeros() as usize);
-            bits &= bits.wrapping_sub(1);
-            next
-        })
-    })
 }
 
 /// The cells of a block with coordinate 0 along `axis`.

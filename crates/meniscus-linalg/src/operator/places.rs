@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, block_len};
+use meniscus_core::grid::{Blocks, Mask as CellMask, block_len};
 use rayon::prelude::*;
 
+use super::Level;
 use super::sheets::{AXES, NONE, SHEET};
 use super::stencil::Stencil;
-use super::{Level, set_bits};
 use crate::real::Real;
 
 /// The sheets that a block may be cut into: with more it is cheaper as it is.
@@ -27,29 +27,13 @@ const CLASSES: usize = 12;
 
 impl Cut {
     /// Its part of a set of cells of the block.
-    pub(super) fn plane(&self, cells: &[u64; 8]) -> u64 {
-        let line = |layer: &u64| match self.axis {
-            0 => {
-                // One bit of each byte, gathered in the highest.
-                let column = layer >> self.at & 0x0101_0101_0101_0101;
-                column.wrapping_mul(0x0102_0408_1020_4080) >> 56
-            }
-            _ => layer >> (8 * self.at) & 255,
-        };
-        match self.axis {
-            2 => cells[self.at],
-            _ => cells.iter().rev().fold(0, |plane, layer| plane << 8 | line(layer)),
-        }
+    pub(super) fn plane<const D: usize>(&self, cells: &CellMask<D>) -> u64 {
+        cells.layer(self.axis, self.at)
     }
 
-    /// The cells of its plane in a layer of the block.
-    fn layer(&self, layer: usize) -> u64 {
-        match self.axis {
-            0 => 0x0101_0101_0101_0101 << self.at,
-            1 => 255 << (8 * self.at),
-            _ if layer == self.at => u64::MAX,
-            _ => 0,
-        }
+    /// Its cells that are unknowns, by place.
+    pub(super) fn places(&self) -> impl Iterator<Item = usize> {
+        CellMask::from_bits(self.cells).iter()
     }
 
     /// The place in the sheet of a cell of the block that lies in its plane.
@@ -215,15 +199,11 @@ impl<const D: usize> Places<D> {
             to.fill(V::default());
             for cut in &self.cuts[block] {
                 let from = &from[self.blocks.slots() + SHEET * cut.number as usize..][..SHEET];
-                set_bits(&one_word(cut.cells)).for_each(|place| to[cut.local(place)] = from[place]);
+                cut.places().for_each(|place| to[cut.local(place)] = from[place]);
             }
         });
         extras.copy_from_slice(&from[self.first_extra()..]);
     }
-}
-
-pub(super) fn one_word(bits: u64) -> [u64; 8] {
-    [bits, 0, 0, 0, 0, 0, 0, 0]
 }
 
 /// The sheets that hold all unknowns of a block, if there are any; `None` if it had better stay whole.
@@ -236,18 +216,19 @@ fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Opti
     {
         return None;
     }
-    let mut left = level.unknown_bits(block);
+    let mut left = level.unknown_cells(block);
+    if left.count() > MOST * SHEET {
+        return None;
+    }
     let mut cuts: Vec<Cut> = Vec::new();
-    while left != [0; 8] {
+    while !left.is_empty() {
         if cuts.len() == MOST {
             return None;
         }
         let planes = (0..24).rev().map(|k| Cut { axis: k / 8, at: k % 8, number: NONE, cells: 0 });
         let planes = planes.map(|cut| Cut { cells: cut.plane(&left), ..cut });
         let cut = planes.max_by_key(|cut| cut.cells.count_ones()).expect("24 planes");
-        for (layer, left) in left.iter_mut().enumerate() {
-            *left &= !cut.layer(layer);
-        }
+        left = left.without(&CellMask::plane(cut.axis, cut.at));
         cuts.push(cut);
     }
     Some(cuts)

@@ -5,14 +5,14 @@
 //! all others are reached by couplings, as extra unknowns are. In vectors sheets lie between the other blocks and the extra unknowns. Only relaxation and products know of them: a level is
 //! built with all its blocks, and arranged afterwards.
 
-use meniscus_core::grid::block_len;
+use meniscus_core::grid::{Mask as CellMask, block_len};
 use rayon::prelude::*;
 
 use super::contact::{Contact, Touch};
 use super::extras::Coupling;
 use super::low_rank::{Factor, LowRank};
-use super::places::{Cut, Places, one_word};
-use super::{Level, Moments, set_bits};
+use super::places::{Cut, Places};
+use super::{Level, Moments};
 use crate::real::{Real, Row, row_from};
 
 /// Cells of a sheet.
@@ -83,15 +83,12 @@ fn framed<V: Real>(values: &[V]) -> Framed<V> {
 }
 
 impl<T: Real> Links<T> {
-    /// `common` is the one weight, if there is one.
-    fn new(common: Option<T>, weights: &[Cells<T>; 4], diagonal: Cells<T>) -> Self {
-        if let Some(weight) = common.filter(|&weight| weight > T::ZERO) {
-            let degrees = diagonal.map(|d| (d.f64() / weight.f64()) as u8);
-            if (0..SHEET).all(|i| weight * T::from_byte(degrees[i]) == diagonal[i]) {
-                return Self::Plain { weight, degrees };
-            }
-        }
-        Self::Each { weights: Box::new(*weights), diagonal: Box::new(diagonal) }
+    /// With `common`, the one weight, if there is one and the diagonal can be given in units of it.
+    fn plain(common: Option<T>, diagonal: &Cells<T>) -> Option<Self> {
+        let weight = common.filter(|&weight| weight > T::ZERO)?;
+        let degrees = diagonal.map(|d| (d.f64() / weight.f64()) as u8);
+        let is_exact = (0..SHEET).all(|i| weight * T::from_byte(degrees[i]) == diagonal[i]);
+        is_exact.then_some(Self::Plain { weight, degrees })
     }
 
     /// The sums of weights times neighbours within the sheet.
@@ -146,6 +143,18 @@ impl<T: Real> Links<T> {
             }
         }
     }
+}
+
+/// The places of the bits that are set.
+fn places_of(cells: u64) -> impl Iterator<Item = usize> {
+    CellMask::<2>::from_bits(cells).iter()
+}
+
+/// The places beside a cell of a sheet, or of the next one on the same side: the cells there look for their neighbours on the other.
+fn cells_beside(cells: u64, next: u64, axis: usize, side: usize) -> u64 {
+    let [own, next] = [cells, next].map(CellMask::<2>::from_bits);
+    let beside = if side == 0 { own.raised(axis, &next) } else { own.lowered(axis, &next) };
+    beside.bits()
 }
 
 /// A vector of a level, without the values that are being worked on.
@@ -327,63 +336,57 @@ impl<T: Real, const D: usize> Level<T, D> {
     }
 
     fn sheet(&self, places: &Places<D>, sheet: usize) -> Sheet<T> {
-        let n = block_len::<D>();
         let (block, cut) = places.cut(sheet);
-        let axes = AXES[cut.axis];
+        let (axes, stencil) = (AXES[cut.axis], &self.stencils[block]);
         let in_plane = |a: usize, side: usize| {
             let other = self.blocks.neighbour(block, axes[a], side)?;
             places.cuts[other].iter().find(|c| (c.axis, c.at) == (cut.axis, cut.at))
         };
         let beside = [0, 1].map(|a| [0, 1].map(|side| in_plane(a, side)));
         let facing = [0, 1].map(|side| self.facing(places, block, cut, side));
-        let stencil = &self.stencils[block];
-        let (mut links, mut across, mut couplings) = ([[T::ZERO; SHEET]; 4], [None; 2], Vec::new());
-        let (mut plain, mut weight) = (true, None);
-        let mut diagonal = [T::ZERO; SHEET];
-        for place in set_bits(&one_word(cut.cells)) {
-            let local = cut.local(place);
-            diagonal[place] = stencil.diagonal(local);
-            for (a, side) in (0..6).map(|k| (k / 2, k % 2)) {
-                let face = stencil.face(axes[a], side, local);
-                let near = if a < 2 { beside[a][side] } else { facing[side] };
-                let Some(other) = self.across(block, local, axes[a], side) else { continue };
-                let target = if a < 2 && other / n == block { Some(cut) } else { near };
-                if !target.is_some_and(|c| c.has(other % n)) {
-                    if face != T::ZERO {
-                        let extra = places.index(other) as u32;
-                        couplings.push(Coupling { local: place as u16, extra, weight: face });
-                    }
-                } else if a < 2 {
-                    plain &= face == *weight.get_or_insert(face);
-                    links[2 * a + side][place] = face;
-                } else {
-                    let (alike, common) = across[side].get_or_insert((true, face));
-                    *alike &= face == *common;
-                }
-            }
-        }
-        // Where the faces to the plane below or above differ, they are couplings too.
-        for (side, near) in facing.iter().enumerate() {
-            let Some(near) = near.filter(|_| matches!(across[side], Some((false, _)))) else { continue };
-            for place in set_bits(&one_word(cut.cells & near.cells)) {
-                let face = stencil.face(axes[2], side, cut.local(place));
-                if face != T::ZERO {
-                    let extra = places.sheet_index(near, place) as u32;
-                    couplings.push(Coupling { local: place as u16, extra, weight: face });
-                }
-            }
-        }
-        let across = [0, 1].map(|side| match (facing[side], across[side]) {
-            (Some(near), Some((true, weight))) => (near.number, weight),
+        // By axis and side, the cells whose neighbour is in this sheet or in one of those.
+        let near = [0, 1, 2].map(|a| {
+            [0, 1].map(|side| match a {
+                2 => cut.cells & facing[side].map_or(0, |c| c.cells),
+                _ => cut.cells & cells_beside(cut.cells, beside[a][side].map_or(0, |c| c.cells), a, side),
+            })
+        });
+        let face = |a: usize, side: usize, place: usize| stencil.face(axes[a], side, cut.local(place));
+        let common = |a: usize, side: usize| {
+            let mut faces = places_of(near[a][side]).map(|place| face(a, side, place));
+            let first = faces.next()?;
+            Some((first, faces.all(|face| face == first)))
+        };
+        let across = [0, 1].map(|side| match (facing[side], common(2, side)) {
+            (Some(near), Some((weight, true))) => (near.number, weight),
             _ => (NONE, T::ZERO),
         });
-        Sheet {
-            neighbours: beside.map(|sides| sides.map(|cut| cut.map_or(NONE, |c| c.number))),
-            links: Links::new(plain.then_some(weight).flatten(), &links, diagonal),
-            across,
-            couplings,
-            cells: cut.cells,
+        // All other open faces are couplings.
+        let mut couplings = Vec::new();
+        for (a, side) in (0..6).map(|k| (k / 2, k % 2)) {
+            let held = if a == 2 && across[side].0 == NONE { 0 } else { near[a][side] };
+            let open = cut.plane(&stencil.open_cells(axes[a], side));
+            for place in places_of(open & cut.cells & !held) {
+                let other = self.across(block, cut.local(place), axes[a], side);
+                let extra = places.index(other.expect("an open face has two cells")) as u32;
+                couplings.push(Coupling { local: place as u16, extra, weight: face(a, side, place) });
+            }
         }
+        let mut diagonal = [T::ZERO; SHEET];
+        cut.places().for_each(|place| diagonal[place] = stencil.diagonal(cut.local(place)));
+        let weights = [0, 1].map(|a| [0, 1].map(|side| common(a, side))).concat();
+        let mut weights = weights.into_iter().flatten();
+        let weight = weights.next().filter(|first| first.1 && weights.all(|weight| weight == *first));
+        let links = Links::plain(weight.map(|weight| weight.0), &diagonal).unwrap_or_else(|| {
+            let mut weights = Box::new([[T::ZERO; SHEET]; 4]);
+            for (a, side) in (0..4).map(|k| (k / 2, k % 2)) {
+                let of_side = &mut weights[2 * a + side];
+                places_of(near[a][side]).for_each(|place| of_side[place] = face(a, side, place));
+            }
+            Links::Each { weights, diagonal: Box::new(diagonal) }
+        });
+        let neighbours = beside.map(|sides| sides.map(|cut| cut.map_or(NONE, |c| c.number)));
+        Sheet { neighbours, links, across, couplings, cells: cut.cells }
     }
 
     /// The sheet below (`side` 0) or above another.

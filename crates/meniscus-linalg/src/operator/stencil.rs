@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{BLOCK_EDGE, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Mask as CellMask, block_len, cell_in_block};
 use meniscus_core::simd::simd;
 
+use super::boundary_cells;
 use super::contact::Contact;
 use crate::real::{Real, Row, row_from, row_of, rows};
 
@@ -57,7 +58,7 @@ pub struct Patch<const D: usize> {
     /// Whether all faces are known to be the same.
     alike: bool,
     /// (term, axis and side, cells) of the faces towards affine terms.
-    touches: Vec<(u32, u8, [u64; 8])>,
+    touches: Vec<(u32, u8, CellMask<D>)>,
 }
 
 impl<const D: usize> Patch<D> {
@@ -91,15 +92,15 @@ impl<const D: usize> Patch<D> {
         let key = (term as u32, (2 * axis + side) as u8);
         // Cells come in order, so the latest is most often the one.
         let at = self.touches.iter().rposition(|t| (t.0, t.1) == key).unwrap_or_else(|| {
-            self.touches.push((key.0, key.1, [0; 8]));
+            self.touches.push((key.0, key.1, CellMask::EMPTY));
             self.touches.len() - 1
         });
-        self.touches[at].2[local / 64] |= 1 << (local % 64);
+        self.touches[at].2.insert(local);
     }
 
     /// The contacts of a block that lies at `coord`.
     pub(crate) fn contacts(&self, coord: [usize; D]) -> Vec<Contact<D>> {
-        let contact = |&(term, face, cells): &(u32, u8, [u64; 8])| {
+        let contact = |&(term, face, cells): &(u32, u8, CellMask<D>)| {
             let (axis, side) = (face / 2, face % 2);
             let along = |a: usize| if a == axis as usize { f64::from(side) } else { 0.5 };
             let at = std::array::from_fn(|a| (BLOCK_EDGE * coord[a]) as f64 + along(a));
@@ -314,15 +315,46 @@ impl<T: Real, const D: usize> Stencil<T, D> {
         }
     }
 
-    /// The cells with a non-zero diagonal, in bits.
-    pub(crate) fn unknown_bits(&self) -> [u64; 8] {
-        let mut bits = [0; 8];
-        for row in 0..block_len::<D>() / 8 {
-            let unknown = self.unknown_row(row);
-            let byte = (0..8).fold(0, |byte, i| byte | u64::from(unknown[i]) << i);
-            bits[row / 8] |= byte << (8 * (row % 8));
+    /// The cells with a non-zero diagonal.
+    pub(crate) fn unknown_cells(&self) -> CellMask<D> {
+        match self {
+            Self::Uniform { .. } => CellMask::all(),
+            Self::Mask(mask) => CellMask::of_nonzero(&mask.degree),
+            Self::General(general) => CellMask::from_fn(|local| general.diagonal[local] > T::ZERO),
         }
-        bits
+    }
+
+    /// The cells whose lower (`side` 0) or upper (`side` 1) face along `axis` is open.
+    pub(crate) fn open_cells(&self, axis: usize, side: usize) -> CellMask<D> {
+        match self {
+            Self::Uniform { .. } => CellMask::all(),
+            Self::Mask(mask) => CellMask::of_bit(&mask.open, 2 * axis + side),
+            Self::General(_) => CellMask::from_fn(|local| self.face(axis, side, local) != T::ZERO),
+        }
+    }
+
+    /// A bit for each face on the lower (`side` 0) or upper (`side` 1) side of the block along `axis`: whether it is open.
+    pub(crate) fn open_on_side(&self, axis: usize, side: usize) -> u64 {
+        let step = side * 7 * FACE_STRIDE[axis];
+        let bits = |is_open: &dyn Fn(usize) -> bool| {
+            boundary_cells::<D>(axis)
+                .enumerate()
+                .fold(0, |bits, (k, low)| bits | u64::from(is_open(low + step)) << k)
+        };
+        match self {
+            Self::Uniform { .. } => bits(&|_| true),
+            Self::Mask(mask) => bits(&|local| mask.open[local] >> (2 * axis + side) & 1 == 1),
+            Self::General(_) => bits(&|local| self.face(axis, side, local) != T::ZERO),
+        }
+    }
+
+    /// The weight of all faces that are open, where the block has no other.
+    pub(crate) fn one_weight(&self) -> Option<T> {
+        match self {
+            Self::Uniform { kappa } => Some(*kappa),
+            Self::Mask(mask) => Some(mask.kappa),
+            Self::General(_) => None,
+        }
     }
 
     /// Whether a cell has a neighbour across an open face.

@@ -1,12 +1,12 @@
 //! The operator that is left when some of the unknowns are known to be zero.
 
-use meniscus_core::grid::block_len;
+use meniscus_core::grid::{Mask as CellMask, block_len};
 use rayon::prelude::*;
 
 use super::extras::{Coupling, Edge, Extras};
 use super::low_rank::{Factor, LowRank};
 use super::stencil::{Patch, Stencil};
-use super::{Affine, Contact, Level, Operator, Sheets, set_bits};
+use super::{Affine, Contact, Level, Operator, Sheets};
 
 impl<const D: usize> Operator<D> {
     /// The same operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
@@ -137,11 +137,8 @@ impl<const D: usize> Affine<D> {
         let reduced = |block: usize| {
             let known = &known[block * block_len::<D>()..];
             let reduce = |contact: &Contact<D>| {
-                let mut contact = *contact;
-                set_bits(&{ contact.cells })
-                    .filter(|&i| known[i])
-                    .for_each(|i| contact.cells[i / 64] &= !(1 << (i % 64)));
-                contact
+                let known = CellMask::from_fn(|local| known[local]);
+                Contact { cells: contact.cells.without(&known), ..*contact }
             };
             self.contacts(block).iter().map(reduce).collect()
         };
