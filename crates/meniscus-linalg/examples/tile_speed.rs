@@ -256,6 +256,7 @@ struct Case {
     blocks: Arc<Blocks<3>>,
     terms: Vec<AffineTerm<3>>,
     rhs: Vec<f64>,
+    x: Vec<f64>,
 }
 
 impl Case {
@@ -263,7 +264,8 @@ impl Case {
         let blocks = tank.blocks();
         let terms = tank.affine_terms();
         let rhs = rhs(&tank, &blocks);
-        Self { name, tank, blocks, terms, rhs }
+        let x = vec![0.0; rhs.len()];
+        Self { name, tank, blocks, terms, rhs, x }
     }
 
     fn operator(&self) -> Operator<3> {
@@ -272,7 +274,7 @@ impl Case {
             .expect("a valid operator")
     }
 
-    fn multigrid(&self, workspace: Workspace) -> (f64, Workspace) {
+    fn multigrid(&mut self, workspace: Workspace) -> (f64, Workspace) {
         let start = Instant::now();
         let operator = self.operator();
         let assemble = start.elapsed().as_secs_f64();
@@ -280,11 +282,11 @@ impl Case {
         let start = Instant::now();
         let mut solver = Solver::with_workspace(operator, workspace);
         let hierarchy = start.elapsed().as_secs_f64();
-        let mut x = vec![0.0; self.rhs.len()];
+        self.x.fill(0.0);
         let start = Instant::now();
-        let info = solver.solve(&self.rhs, &mut x, &SolveParams::default()).expect("converges");
+        let info = solver.solve(&self.rhs, &mut self.x, &SolveParams::default()).expect("converges");
         let solve = start.elapsed().as_secs_f64();
-        let true_residual = solver.relative_residual(&self.rhs, &x);
+        let true_residual = solver.relative_residual(&self.rhs, &self.x);
         assert!(true_residual < 1.01e-5, "{true_residual}");
         println!(
             "{:>10} {unknowns:>9} unknowns {:>6} terms {:>6} blocks | assemble {assemble:.3} hierarchy {hierarchy:.3} solve {solve:.3} in {:>2} | all {:.3}",
@@ -333,14 +335,14 @@ fn main() {
         ("graded 32", 128, &graded_32),
     ];
     let systems = systems.into_iter().filter(|system| system.0.contains(&only));
-    let cases: Vec<Case> = systems
+    let mut cases: Vec<Case> = systems
         .map(|(name, largest, edge)| Case::new(name, Tank::new(cells, level, largest, edge)))
         .collect();
     for round in 0..2 {
         println!("round {round}");
         let mut workspace = Workspace::default();
         let mut first = [0.0; 2];
-        for (k, case) in cases.iter().enumerate() {
+        for (k, case) in cases.iter_mut().enumerate() {
             if what != "diagonal" {
                 let seconds;
                 (seconds, workspace) = case.multigrid(workspace);

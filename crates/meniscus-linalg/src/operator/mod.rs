@@ -102,9 +102,10 @@ impl<T: Real, const D: usize> Level<T, D> {
             (0..self.blocks.len()).into_par_iter().map(|block| self.unknown_cells(block)).collect();
         let is_plain = |block: usize| {
             let stencil = &self.stencils[block];
+            let own = stencil.unknown_cells();
             let beyond = |axis, side| self.blocks.neighbour(block, axis, side).map(|other| unknown[other]);
             (0..2 * D).map(|k| (k / 2, k % 2)).all(|(axis, side)| {
-                let closed = stencil.unknown_cells().without(&stencil.open_cells(axis, side));
+                let closed = own.without(&stencil.open_cells(axis, side));
                 let beyond = beyond(axis, side).unwrap_or(CellMask::EMPTY);
                 let towards = match side {
                     0 => unknown[block].raised(axis, &beyond),

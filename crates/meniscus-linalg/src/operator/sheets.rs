@@ -12,6 +12,7 @@ use super::contact::{Contact, Touch};
 use super::extras::Coupling;
 use super::low_rank::{Factor, LowRank};
 use super::places::{Cut, Places};
+use super::stencil::Stencil;
 use super::{Level, Moments};
 use crate::real::{Real, Row, row_from};
 
@@ -155,6 +156,19 @@ fn cells_beside(cells: u64, next: u64, axis: usize, side: usize) -> u64 {
     let [own, next] = [cells, next].map(CellMask::<2>::from_bits);
     let beside = if side == 0 { own.raised(axis, &next) } else { own.lowered(axis, &next) };
     beside.bits()
+}
+
+impl<T: Real, const D: usize> Stencil<T, D> {
+    /// The places of a sheet whose lower (`side` 0) or upper (`side` 1) face along `axis` is open.
+    fn open_in(&self, cut: &Cut, axis: usize, side: usize) -> u64 {
+        match self {
+            Self::General(_) => cut
+                .places()
+                .filter(|&place| self.face(axis, side, cut.local(place)) != T::ZERO)
+                .fold(0, |open, place| open | 1 << place),
+            _ => cut.plane(&self.open_cells(axis, side)),
+        }
+    }
 }
 
 /// A vector of a level, without the values that are being worked on.
@@ -352,10 +366,16 @@ impl<T: Real, const D: usize> Level<T, D> {
             })
         });
         let face = |a: usize, side: usize, place: usize| stencil.face(axes[a], side, cut.local(place));
+        let open = [0, 1, 2].map(|a| [0, 1].map(|side| stencil.open_in(cut, axes[a], side)));
+        // The weight of the faces to those, and whether all have it.
         let common = |a: usize, side: usize| {
-            let mut faces = places_of(near[a][side]).map(|place| face(a, side, place));
-            let first = faces.next()?;
-            Some((first, faces.all(|face| face == first)))
+            let (near, open) = (near[a][side], open[a][side]);
+            let first = face(a, side, places_of(near).next()?);
+            let is_common = match stencil.one_weight() {
+                Some(_) => near & open == near || near & open == 0,
+                None => places_of(near).all(|place| face(a, side, place) == first),
+            };
+            Some((first, is_common))
         };
         let across = [0, 1].map(|side| match (facing[side], common(2, side)) {
             (Some(near), Some((weight, true))) => (near.number, weight),
@@ -365,8 +385,7 @@ impl<T: Real, const D: usize> Level<T, D> {
         let mut couplings = Vec::new();
         for (a, side) in (0..6).map(|k| (k / 2, k % 2)) {
             let held = if a == 2 && across[side].0 == NONE { 0 } else { near[a][side] };
-            let open = cut.plane(&stencil.open_cells(axes[a], side));
-            for place in places_of(open & cut.cells & !held) {
+            for place in places_of(open[a][side] & cut.cells & !held) {
                 let other = self.across(block, cut.local(place), axes[a], side);
                 let extra = places.index(other.expect("an open face has two cells")) as u32;
                 couplings.push(Coupling { local: place as u16, extra, weight: face(a, side, place) });

@@ -213,14 +213,16 @@ impl<const D: usize> Patch<D> {
             #[inline(always)]
             || {
                 for (row, open) in open.chunks_exact_mut(8).enumerate() {
-                    for axis in 0..D {
-                        for side in 0..2 {
-                            let at = face_row::<D>(axis, row) + side * FACE_STRIDE[axis];
-                            for (open, w) in open.iter_mut().zip(&self.faces[axis][at..at + 8]) {
-                                *open |= u8::from(*w != 0.0) << (2 * axis + side);
-                            }
+                    // As wide as the weights, so that the loops become vector instructions.
+                    let mut bits = [0u64; 8];
+                    for (axis, side) in (0..2 * D).map(|k| (k / 2, k % 2)) {
+                        let at = face_row::<D>(axis, row) + side * FACE_STRIDE[axis];
+                        let weights = row_of(&self.faces[axis], at);
+                        for i in 0..8 {
+                            bits[i] |= if weights[i] != 0.0 { 1 << (2 * axis + side) } else { 0 };
                         }
                     }
+                    (0..8).for_each(|i| open[i] = bits[i] as u8);
                 }
             },
         );
@@ -336,16 +338,12 @@ impl<T: Real, const D: usize> Stencil<T, D> {
     /// A bit for each face on the lower (`side` 0) or upper (`side` 1) side of the block along `axis`: whether it is open.
     pub(crate) fn open_on_side(&self, axis: usize, side: usize) -> u64 {
         let step = side * 7 * FACE_STRIDE[axis];
-        let bits = |is_open: &dyn Fn(usize) -> bool| {
-            boundary_cells::<D>(axis)
-                .enumerate()
-                .fold(0, |bits, (k, low)| bits | u64::from(is_open(low + step)) << k)
+        let is_open = |local: usize| match self {
+            Self::Mask(mask) => mask.open[local] >> (2 * axis + side) & 1 == 1,
+            _ => self.face(axis, side, local) != T::ZERO,
         };
-        match self {
-            Self::Uniform { .. } => bits(&|_| true),
-            Self::Mask(mask) => bits(&|local| mask.open[local] >> (2 * axis + side) & 1 == 1),
-            Self::General(_) => bits(&|local| self.face(axis, side, local) != T::ZERO),
-        }
+        let faces = boundary_cells::<D>(axis).enumerate();
+        faces.fold(0, |bits, (k, low)| bits | u64::from(is_open(low + step)) << k)
     }
 
     /// The weight of all faces that are open, where the block has no other.
