@@ -173,7 +173,7 @@ impl<const D: usize> Multigrid<D> {
         profile.time(Kernel::Restrict, || restrict(finest, vectors, &aggregations[0], &mut coarse[0]));
         profile.time(Kernel::Coarse, || coarse_cycle(aggregations, coarse, coarsest.as_ref()));
         profile.time(Kernel::SmoothUp, || {
-            ascend(finest, schedule, vectors, &aggregations[0], &coarse[0]);
+            ascend(finest, schedule, vectors, &aggregations[0], &mut coarse[0]);
         });
     }
 
@@ -201,7 +201,7 @@ fn coarse_cycle<const D: usize>(
     for k in (1..depth).rev() {
         let (upper, lower) = coarse.split_at_mut(k);
         let at = &mut upper[k - 1];
-        ascend(&at.level, &at.schedule, &mut at.vectors, &aggregations[k], &lower[0]);
+        ascend(&at.level, &at.schedule, &mut at.vectors, &aggregations[k], &mut lower[0]);
     }
 }
 
@@ -301,8 +301,13 @@ fn ascend<T: Real, const D: usize>(
     schedule: &Schedule,
     vectors: &mut Vectors,
     aggregation: &Aggregation<D>,
-    coarse: &CoarseLevel<D>,
+    coarse: &mut CoarseLevel<D>,
 ) {
+    // F P x_coarse is the coarse state, unless the coarse level has other terms.
+    if !coarse.dissolved {
+        let Vectors { x, v, .. } = &mut coarse.vectors;
+        coarse.level.affine.state(coarse.level.slots(), x, v);
+    }
     prolong(level, schedule, vectors, aggregation, &coarse.vectors);
     if coarse.dissolved {
         level.affine.state(level.slots(), &vectors.x, &mut vectors.v);

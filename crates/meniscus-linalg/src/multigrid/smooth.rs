@@ -161,7 +161,7 @@ pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
     level.affine.state(level.slots(), &vectors.x, &mut vectors.v);
 }
 
-/// The backward sweep over all unknowns: the adjoint of the forward one.
+/// The backward sweep over all unknowns: the adjoint of the forward one. It leaves the states of affine terms as they were.
 pub(crate) fn sweep_back<T: Real, const D: usize>(
     level: &Level<T, D>,
     schedule: &Schedule,
@@ -178,7 +178,6 @@ pub(crate) fn sweep_back<T: Real, const D: usize>(
     }
     relax_colour(level, schedule, vectors, &pull, false, Start::Values);
     relax_colour(level, schedule, vectors, &pull, true, Start::Values);
-    level.affine.state(level.slots(), &vectors.x, &mut vectors.v);
 }
 
 /// Visits the blocks of one colour that no low-rank term touches.
