@@ -193,7 +193,9 @@ fn tilings((own, has_second): (Option<Tiling>, bool)) -> Vec<(&'static str, Opti
     list.push(("one region", with(Reduced::Both, TileSize::One)));
     list.push(("tiles of 16", with(Reduced::Both, TileSize::Uniform(16))));
     list.push(("tiles of 32", with(Reduced::Both, TileSize::Uniform(32))));
+    list.push(("tiles of 64", with(Reduced::Both, TileSize::Uniform(64))));
     list.push(("graded 16 to 64", with(Reduced::Both, TileSize::Graded { least: 16, largest: 64 })));
+    list.push(("graded 32 to 128", with(Reduced::Both, TileSize::Graded { least: 32, largest: 128 })));
     list
 }
 

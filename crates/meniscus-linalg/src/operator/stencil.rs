@@ -89,13 +89,25 @@ impl<const D: usize> Patch<D> {
 
     /// Lets the lower (`side` 0) or upper (`side` 1) face of a cell along `axis` lead to an [`AffineTerm`](crate::AffineTerm).
     pub fn touch(&mut self, axis: usize, side: usize, local: usize, term: usize) {
+        self.touching(axis, side, term).insert(local);
+    }
+
+    /// The same of several cells.
+    pub fn touch_cells(&mut self, axis: usize, side: usize, cells: &CellMask<D>, term: usize) {
+        if !cells.is_empty() {
+            let touching = self.touching(axis, side, term);
+            *touching = touching.or(cells);
+        }
+    }
+
+    fn touching(&mut self, axis: usize, side: usize, term: usize) -> &mut CellMask<D> {
         let key = (term as u32, (2 * axis + side) as u8);
         // Cells come in order, so the latest is most often the one.
         let at = self.touches.iter().rposition(|t| (t.0, t.1) == key).unwrap_or_else(|| {
             self.touches.push((key.0, key.1, CellMask::EMPTY));
             self.touches.len() - 1
         });
-        self.touches[at].2.insert(local);
+        &mut self.touches[at].2
     }
 
     /// The contacts of a block that lies at `coord`.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use meniscus_core::fractions::ghost_fluid_fraction;
-use meniscus_core::grid::{Blocks, FaceField, Slot, block_len};
+use meniscus_core::grid::{Blocks, FaceField, Mask, Slot, block_len};
 use rayon::prelude::*;
 
 use super::error::{ProjectionError, check_blocks, check_bubbles};
 use super::parts::{Carried, Parts};
-use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_REGION, Stored};
+use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_REGION, Stored, plain};
 
 /// A face with an open fraction above 0 and at least one cell that is solved for.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,9 @@ pub(super) struct Faces<'a, T, const D: usize> {
     second: Option<f64>,
     /// Whether a slot is an unknown: a cell of the domain with an open face that holds liquid, or the second fluid.
     /// Cells buried in solid are not, so that no flux of a moving solid is asked of them.
-    is_unknown: Vec<bool>,
+    unknown: Vec<Mask<D>>,
+    /// By block, the mobility of all its faces if it is [plain](super::plain), else 0.
+    plain: Vec<f64>,
     /// The blocks that hold or touch a cell of a bubble.
     bubbly: Vec<usize>,
     /// The affine regions.
@@ -56,25 +58,48 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         check_bubbles(liquid)?;
         let second = second_mobility(liquid)?;
         let parts = liquid.regions.map_or_else(Parts::default, |r| Parts::new(liquid.level_set.blocks(), r));
-        let mut is_unknown = vec![false; liquid.level_set.blocks().slots()];
-        let label = |(block, is_unknown): (usize, &mut [bool])| {
+        let clear = plain::clear_blocks(liquid);
+        let mut unknown = vec![Mask::EMPTY; liquid.level_set.blocks().len()];
+        let label = |(block, unknown): (usize, &mut Mask<D>)| {
+            let levels = liquid.level_set.block(block);
             let is_number = |value: &T| !(*value).into().is_nan();
-            if parts.carried(block) == Carried::All && liquid.level_set.block(block).iter().all(is_number) {
+            if (parts.carried(block) == Carried::All || clear[block]) && levels.iter().all(is_number) {
+                let is_fluid = |local: usize| second.is_some() || levels[local].into() < 0.0;
+                *unknown = Mask::from_fn(is_fluid).without(&parts.cells(block));
                 return None;
             }
-            for (local, is_unknown) in is_unknown.iter_mut().enumerate() {
+            for local in 0..block_len::<D>() {
                 match is_solved_for(liquid, Slot { block, local }) {
-                    Ok(solved_for) => *is_unknown = solved_for,
+                    Ok(true) => unknown.insert(local),
+                    Ok(false) => {}
                     Err(error) => return Some(error),
                 }
             }
             None
         };
-        let chunks = is_unknown.par_chunks_mut(block_len::<D>());
-        match chunks.enumerate().find_map_first(label) {
-            Some(error) => Err(error),
-            None => Ok(Self { liquid, theta_min, second, is_unknown, bubbly: bubbly_blocks(liquid), parts }),
+        if let Some(error) = unknown.par_iter_mut().enumerate().find_map_first(label) {
+            return Err(error);
         }
+        let fluid = |block: usize| unknown[block].or(&parts.cells(block));
+        let plain = plain::mobilities(liquid, &clear, fluid, second);
+        Ok(Self { liquid, theta_min, second, unknown, plain, bubbly: bubbly_blocks(liquid), parts })
+    }
+
+    /// The same without plain blocks: all is done face by face.
+    #[cfg(test)]
+    pub(super) fn face_by_face(mut self) -> Self {
+        self.plain.fill(0.0);
+        self
+    }
+
+    /// The mobility of all faces of a block, if it is plain.
+    pub(super) fn plain_mobility(&self, block: usize) -> Option<f64> {
+        Some(self.plain[block]).filter(|&mobility| mobility > 0.0)
+    }
+
+    /// The cells of a block that are unknowns of their own.
+    pub(super) fn unknown_cells(&self, block: usize) -> Mask<D> {
+        self.unknown[block]
     }
 
     pub(super) fn liquid(&self) -> &'a Liquid<'a, T, D> {
@@ -83,16 +108,15 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
 
     /// Whether a cell is an unknown of its own.
     pub(super) fn is_unknown(&self, cell: Slot) -> bool {
-        self.is_unknown[cell.flat::<D>()]
+        self.unknown[cell.block].has(cell.local)
     }
 
     /// The cells of liquid that are solved for, by themselves or in regions.
     pub(super) fn liquid_cells(&self) -> usize {
-        let is_fluid = |cell: Slot| self.is_unknown(cell) || self.region_at(cell).is_some();
         let of_block = |block: usize| {
-            let levels = self.liquid.level_set.block(block).iter().enumerate();
-            let liquid = levels.filter(|(_, level)| (**level).into() < 0.0);
-            liquid.filter(|&(local, _)| is_fluid(Slot { block, local })).count()
+            let levels = self.liquid.level_set.block(block);
+            let fluid = self.unknown[block].or(&self.parts.cells(block));
+            fluid.and(&Mask::from_fn(|local| levels[local].into() < 0.0)).count()
         };
         (0..self.blocks().len()).into_par_iter().map(of_block).sum()
     }
@@ -306,6 +330,9 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let (flux, of_bubbles) = flux.split_at_mut(self.blocks().slots());
         self.bubble_flux(velocity, of_bubbles);
         flux.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, flux)| {
+            if self.plain_mobility(block).is_some() {
+                return self.plain_flux(block, velocity, flux);
+            }
             for (local, flux) in flux.iter_mut().enumerate() {
                 let cell = Slot { block, local };
                 *flux = if self.is_unknown(cell) {
@@ -447,6 +474,9 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 if self.parts.carried(block) == Carried::All {
                     return sum;
                 }
+                if self.plain_mobility(block).is_some() {
+                    return self.subtract_plain_gradient(axis, block, of_slots, values);
+                }
                 for (local, value) in values.iter_mut().enumerate() {
                     let upper = Slot { block, local };
                     let Some(face) = self.get(axis, upper) else { continue };
@@ -471,7 +501,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let mut valid = FaceField::new(self.blocks().clone(), false);
         for (axis, field) in valid.axes.iter_mut().enumerate() {
             field.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, valid)| {
-                if self.parts.carried(block) == Carried::All {
+                if self.parts.carried(block) == Carried::All || self.plain_mobility(block).is_some() {
                     return valid.fill(true);
                 }
                 for (local, valid) in valid.iter_mut().enumerate() {

@@ -112,6 +112,7 @@ mod bodies;
 mod error;
 mod faces;
 mod parts;
+mod plain;
 mod separation;
 
 use std::time::Instant;
@@ -473,6 +474,9 @@ fn assemble<T: Stored, const D: usize>(
     let fill = |block: usize, patch: &mut meniscus_linalg::Patch<D>| {
         if faces.parts().carried(block) == Carried::All {
             return;
+        }
+        if let Some(mobility) = faces.plain_mobility(block) {
+            return faces.fill_plain(block, mobility, patch);
         }
         let has_regions = faces.has_regions_around(block);
         for local in 0..block_len::<D>() {

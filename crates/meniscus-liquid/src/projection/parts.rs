@@ -3,7 +3,7 @@
 use meniscus_core::grid::{Blocks, Mask, block_len};
 use rayon::prelude::*;
 
-use super::{AffineRegions, NO_REGION};
+use super::{AffineRegions, NO_REGION, plain};
 
 /// By block, the cells of each region that has any there.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +44,33 @@ impl<const D: usize> Parts<D> {
 
     pub(super) fn of_block(&self, block: usize) -> &[(u32, Mask<D>)] {
         &self.of_block[block]
+    }
+
+    /// The cells of a block that regions carry.
+    pub(super) fn cells(&self, block: usize) -> Mask<D> {
+        let parts = self.of_block.get(block).map_or(&[][..], Vec::as_slice);
+        parts.iter().fold(Mask::EMPTY, |all, part| all.or(&part.1))
+    }
+
+    /// For each region at hand: the places of a block whose lower (`side` 0) or upper (`side` 1) neighbour along an axis it has.
+    pub(super) fn beside(
+        &self,
+        blocks: &Blocks<D>,
+        block: usize,
+        axis: usize,
+        side: usize,
+    ) -> Vec<(usize, Mask<D>)> {
+        let Some(own) = self.of_block.get(block) else { return Vec::new() };
+        let beyond = blocks.neighbour(block, axis, side);
+        let near = beyond.map_or(&[][..], |beyond| &self.of_block[beyond]);
+        let mut regions: Vec<u32> = own.iter().chain(near).map(|part| part.0).collect();
+        regions.sort_unstable();
+        regions.dedup();
+        let places = |region: u32| {
+            let [own, beyond] = [Some(block), beyond].map(|block| self.cells_of(block, region));
+            (region as usize, plain::beside(&own, &beyond, axis, side))
+        };
+        regions.into_iter().map(places).collect()
     }
 
     fn cells_of(&self, block: Option<usize>, region: u32) -> Mask<D> {
