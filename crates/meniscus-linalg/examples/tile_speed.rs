@@ -320,9 +320,9 @@ fn main() {
     let what = argument(2).unwrap_or("multigrid".into());
     let cells = [n, n / 2, n];
     let level = (n / 2 * 110 / 128) as i64;
-    // At least a quarter of its edge below the band.
+    // The largest edge, up to 64, of which a quarter lies below the band.
     let graded = |least: i64| {
-        move |depth: i64| (0..3).map(|k| least << k).rfind(|edge| 4 * depth >= *edge).unwrap_or(least)
+        move |depth: i64| [64, 32, 16].into_iter().find(|edge| 4 * depth >= *edge).unwrap_or(0).max(least)
     };
     let (graded_16, graded_32) = (graded(16), graded(32));
     let only = argument(3).unwrap_or_default();
@@ -331,8 +331,8 @@ fn main() {
         ("tiles 16", 16, &|_| 16),
         ("tiles 32", 32, &|_| 32),
         ("tiles 64", 64, &|_| 64),
-        ("graded 16", 64, &graded_16),
-        ("graded 32", 128, &graded_32),
+        ("16 to 64", 64, &graded_16),
+        ("32 to 64", 64, &graded_32),
     ];
     let systems = systems.into_iter().filter(|system| system.0.contains(&only));
     let mut cases: Vec<Case> = systems
