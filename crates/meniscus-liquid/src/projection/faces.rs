@@ -163,27 +163,6 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.region_at(upper).or_else(of_lower)
     }
 
-    /// Whether a block or one beside it holds cells of affine regions.
-    pub(super) fn has_regions_around(&self, block: usize) -> bool {
-        let beside = (0..2 * D).filter_map(|k| self.blocks().neighbour(block, k / 2, k % 2));
-        self.liquid.regions.is_some()
-            && beside.chain([block]).any(|block| !self.parts.of_block(block).is_empty())
-    }
-
-    /// Calls `f(axis, side, region)` for the faces of a cell that is solved for across which is an affine region.
-    #[inline]
-    pub(super) fn for_each_region_around(&self, cell: Slot, mut f: impl FnMut(usize, usize, usize)) {
-        if !self.is_unknown(cell) {
-            return;
-        }
-        for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
-            if let Some(region) = self.blocks().step(cell, axis, side).and_then(|other| self.region_at(other))
-            {
-                f(axis, side, region);
-            }
-        }
-    }
-
     /// The affine regions block by block.
     pub(super) fn parts(&self) -> &Parts<D> {
         &self.parts
@@ -201,7 +180,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
 
     /// The lower face along `axis` of the cell at a slot.
     #[inline(always)]
-    fn get(&self, axis: usize, upper: Slot) -> Option<Face> {
+    pub(super) fn get(&self, axis: usize, upper: Slot) -> Option<Face> {
         let open = self.liquid.open.axes[axis][upper].into();
         if open == 0.0 {
             return None;

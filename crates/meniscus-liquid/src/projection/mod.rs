@@ -117,8 +117,10 @@ mod separation;
 
 use std::time::Instant;
 
-use meniscus_core::grid::{FaceField, Field, Grid, Slot, block_len};
-use meniscus_linalg::{BoundedInfo, ExtraUnknown, Operator, SolveInfo, SolveParams, Solver, solve_bounded};
+use meniscus_core::grid::{FaceField, Field, Grid, Slot};
+use meniscus_linalg::{
+    BoundedInfo, ExtraUnknown, Operator, Patch, SolveInfo, SolveParams, Solver, solve_bounded,
+};
 use rayon::prelude::*;
 
 use crate::rigid::Twist;
@@ -127,8 +129,7 @@ pub use affine::{AffineRegions, NO_REGION};
 use bodies::Couplings;
 pub use bodies::{ClosedFace, FilmFlow, RigidBody};
 pub use error::ProjectionError;
-use faces::{Between, Faces};
-use parts::Carried;
+use faces::Faces;
 pub use separation::{SeparatingFace, Separation};
 
 /// The precision in which fields are stored: `f32` or `f64`. All arithmetic is in f64.
@@ -471,27 +472,7 @@ fn assemble<T: Stored, const D: usize>(
     bodies: &Couplings<D>,
     regions: &affine::Carriers<D>,
 ) -> Result<Operator<D>, ProjectionError> {
-    let fill = |block: usize, patch: &mut meniscus_linalg::Patch<D>| {
-        if faces.parts().carried(block) == Carried::All {
-            return;
-        }
-        if let Some(mobility) = faces.plain_mobility(block) {
-            return faces.fill_plain(block, mobility, patch);
-        }
-        let has_regions = faces.has_regions_around(block);
-        for local in 0..block_len::<D>() {
-            faces.for_each_of_cell(block, local, |axis, side, face| match face.between {
-                Between::Cells => patch.set_face(axis, side, local, face.open * face.mobility),
-                Between::OpenAir => patch.anchors[local] += face.open * face.mobility,
-                Between::Bubble(_) => {}
-            });
-            if has_regions {
-                faces.for_each_region_around(Slot { block, local }, |axis, side, region| {
-                    patch.touch(axis, side, local, region);
-                });
-            }
-        }
-    };
+    let fill = |block: usize, patch: &mut Patch<D>| faces.fill(block, patch);
     let couplings = faces.bubble_couplings().into_iter();
     let bubbles: Vec<_> = couplings.map(|couplings| ExtraUnknown { couplings, anchor: 0.0 }).collect();
     let blocks = faces.blocks().clone();

@@ -1,28 +1,33 @@
-//! Blocks in the midst of a fluid. All their faces are wholly open and lie between cells of it, so that rows and masks do what elsewhere is done face
-//! by face. Most blocks of most scenes are such, and the result is the same to the last bit but for the order in which energies are summed.
+//! Cells by masks instead of one by one.
+//!
+//! Most blocks of most scenes are *plain*: all their faces are wholly open and lie between cells of one fluid, so that rows of numbers
+//! do what elsewhere is done face by face. The result is the same to the last bit but for the order in which energies are summed.
 
 use meniscus_core::grid::{BLOCK_EDGE, FaceField, Mask, Slot, block_len};
 use meniscus_core::simd::simd;
 use meniscus_linalg::Patch;
 use rayon::prelude::*;
 
-use super::faces::Faces;
+use super::faces::{Between, Faces};
 use super::{KineticEnergy, Liquid, Stored};
 
 /// By block, whether all open fractions of all faces of its cells are 1.
 pub(super) fn clear_blocks<T: Stored, const D: usize>(liquid: &Liquid<T, D>) -> Vec<bool> {
     let blocks = liquid.open.blocks();
-    let is_wide = |block: usize| {
-        let is_one = |value: &T| (*value).into() == 1.0;
-        liquid.open.axes.iter().all(|field| field.block(block).iter().all(is_one))
-    };
-    let wide: Vec<bool> = (0..blocks.len()).into_par_iter().map(is_wide).collect();
+    let is_one = |value: &T| (*value).into() == 1.0;
     let is_clear = |block: usize| {
-        let above = |axis| blocks.neighbour(block, axis, 1).is_some_and(|above| wide[above]);
         let last = Slot { block, local: block_len::<D>() - 1 };
-        wide[block] && blocks.is_inside(last) && (0..D).all(above)
+        blocks.is_inside(last)
+            && liquid.open.axes.iter().enumerate().all(|(axis, open)| {
+                let stride = BLOCK_EDGE.pow(axis as u32);
+                let first_layer = |above: usize| {
+                    open.block(above).chunks_exact(BLOCK_EDGE * stride).flat_map(|chunk| &chunk[..stride])
+                };
+                open.block(block).iter().all(is_one)
+                    && blocks.neighbour(block, axis, 1).is_some_and(|above| first_layer(above).all(is_one))
+            })
     };
-    (0..blocks.len()).map(is_clear).collect()
+    (0..blocks.len()).into_par_iter().map(is_clear).collect()
 }
 
 /// By block, the mobility of its faces if it is clear and all cells within it and around it are of the same fluid; else 0. `fluid` are the cells that are
@@ -66,21 +71,40 @@ impl<T: Stored, const D: usize> Faces<'_, T, D> {
         own.and(&beside(&own, &beyond, axis, side))
     }
 
-    /// Writes the stencil of a plain block, and its faces towards regions.
-    pub(super) fn fill_plain(&self, block: usize, mobility: f64, patch: &mut Patch<D>) {
+    /// Writes the stencil of a block, and its faces towards regions.
+    pub(super) fn fill(&self, block: usize, patch: &mut Patch<D>) {
+        let (unknown, plain) = (self.unknown_cells(block), self.plain_mobility(block));
         let sides = || (0..2 * D).map(|k| (k / 2, k % 2));
-        if sides().all(|(axis, side)| self.joined(block, axis, side).is_full()) {
+        if let Some(mobility) = plain
+            && sides().all(|(axis, side)| self.joined(block, axis, side).is_full())
+        {
             return patch.fill_faces(mobility);
         }
-        for (axis, side) in sides() {
+        for (axis, side) in sides().filter(|_| !unknown.is_empty()) {
             let joined = self.joined(block, axis, side);
-            // An upper face is the lower one of the next cell, unless that is in another block.
-            let own = if side == 0 { joined } else { joined.and(&Mask::plane(axis, BLOCK_EDGE - 1)) };
-            own.iter().for_each(|local| patch.set_face(axis, side, local, mobility));
-            let unknown = self.unknown_cells(block);
+            let mut alone = unknown.without(&joined);
             for (region, cells) in self.parts().beside(self.blocks(), block, axis, side) {
                 patch.touch_cells(axis, side, &unknown.and(&cells), region);
+                alone = alone.without(&cells);
             }
+            // An upper face is the lower one of the next cell, unless that is in another block.
+            let own = if side == 0 { joined } else { joined.and(&Mask::plane(axis, BLOCK_EDGE - 1)) };
+            match plain {
+                Some(mobility) => own.iter().for_each(|local| patch.set_face(axis, side, local, mobility)),
+                None => {
+                    own.or(&alone).iter().for_each(|local| self.fill_face(block, axis, side, local, patch))
+                }
+            }
+        }
+    }
+
+    /// Writes one face of an unknown.
+    fn fill_face(&self, block: usize, axis: usize, side: usize, local: usize, patch: &mut Patch<D>) {
+        let face = self.get(axis, self.slot_of(Slot { block, local }, axis, side));
+        match face.map(|face| (face.between, face.open * face.mobility)) {
+            Some((Between::Cells, weight)) => patch.set_face(axis, side, local, weight),
+            Some((Between::OpenAir, weight)) => patch.anchors[local] += weight,
+            Some((Between::Bubble(_), _)) | None => {}
         }
     }
 
