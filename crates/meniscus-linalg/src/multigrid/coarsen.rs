@@ -188,6 +188,9 @@ fn fill_from_children<T: Real, const D: usize>(
     }
     for octant in 0..1 << D {
         let Some(child) = aggregation.children[block][octant].map(|c| c as usize) else { continue };
+        if fine.stencils[child].unknown_cells().is_empty() {
+            continue;
+        }
         let clean = is_clean(fine, aggregation, child);
         for axis in 0..D {
             add_faces(fine, aggregation, child, octant, axis, clean, patch);

@@ -227,6 +227,10 @@ impl<T: Real, const D: usize> Level<T, D> {
     /// The axis of a face on a block's boundary that the neighbour does not have, or not with this weight.
     fn unmatched_face(&self, block: usize) -> Option<usize> {
         let own = &self.stencils[block];
+        // It has no open face; those of its neighbours are checked with them.
+        if own.unknown_cells().is_empty() {
+            return None;
+        }
         (0..D).find(|&axis| {
             (0..2).any(|side| {
                 let other = self.blocks.neighbour(block, axis, side).map(|other| &self.stencils[other]);

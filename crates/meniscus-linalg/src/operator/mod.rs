@@ -104,15 +104,16 @@ impl<T: Real, const D: usize> Level<T, D> {
             let stencil = &self.stencils[block];
             let own = stencil.unknown_cells();
             let beyond = |axis, side| self.blocks.neighbour(block, axis, side).map(|other| unknown[other]);
-            (0..2 * D).map(|k| (k / 2, k % 2)).all(|(axis, side)| {
-                let closed = own.without(&stencil.open_cells(axis, side));
-                let beyond = beyond(axis, side).unwrap_or(CellMask::EMPTY);
-                let towards = match side {
-                    0 => unknown[block].raised(axis, &beyond),
-                    _ => unknown[block].lowered(axis, &beyond),
-                };
-                closed.and(&towards).is_empty()
-            })
+            own.is_empty()
+                || (0..2 * D).map(|k| (k / 2, k % 2)).all(|(axis, side)| {
+                    let closed = own.without(&stencil.open_cells(axis, side));
+                    let beyond = beyond(axis, side).unwrap_or(CellMask::EMPTY);
+                    let towards = match side {
+                        0 => unknown[block].raised(axis, &beyond),
+                        _ => unknown[block].lowered(axis, &beyond),
+                    };
+                    closed.and(&towards).is_empty()
+                })
         };
         let plain: Vec<bool> = (self.stencils.par_iter().enumerate())
             .map(|(block, stencil)| matches!(stencil, Stencil::Mask(_)) && is_plain(block))

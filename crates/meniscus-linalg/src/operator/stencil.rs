@@ -73,8 +73,9 @@ impl<const D: usize> Patch<D> {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.alike = true;
-        self.faces.iter_mut().for_each(|f| f.fill(0.0));
+        if !self.alike || self.faces[0][0] != 0.0 {
+            self.fill_faces(0.0);
+        }
         self.anchors.fill(0.0);
         self.masses.fill(0.0);
         self.touches.clear();
@@ -175,8 +176,8 @@ impl<const D: usize> Patch<D> {
     ) -> Stencil<T, D> {
         let first = self.faces[0][0];
         let held = || self.anchors.iter().chain(&self.masses).any(|&a| a != 0.0);
-        if self.alike && first != 0.0 && couplings.len() == 0 && !held() {
-            return Stencil::Uniform { kappa: T::of(first) };
+        if self.alike && couplings.len() == 0 && !held() {
+            return if first == 0.0 { Stencil::empty() } else { Stencil::Uniform { kappa: T::of(first) } };
         }
         let mut buffer = [0.0; 512];
         let diagonal = &mut buffer[..block_len::<D>()];
@@ -285,6 +286,12 @@ impl<T: Real, const D: usize> General<T, D> {
 }
 
 impl<T: Real, const D: usize> Stencil<T, D> {
+    /// That of a block without unknowns, but for those that low-rank terms hold.
+    fn empty() -> Self {
+        let zeros = || vec![0; block_len::<D>()].into_boxed_slice();
+        Self::Mask(Box::new(Mask { kappa: T::of(1.0), open: zeros(), degree: zeros(), plain: false }))
+    }
+
     /// The coefficient of a face, by its index in an array of [`face_len`] faces.
     #[inline]
     pub(crate) fn face(&self, axis: usize, side: usize, local: usize) -> T {
