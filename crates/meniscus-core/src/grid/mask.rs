@@ -59,7 +59,7 @@ impl<const D: usize> Mask<D> {
     pub fn of_nonzero(bytes: &[u8]) -> Self {
         const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
         // The sum carries into the highest bit of a byte if any other is set.
-        Self::of_bytes(bytes, |row| ((row & LOW) + LOW | row) >> 7)
+        Self::of_bytes(bytes, |row| (((row & LOW) + LOW) | row) >> 7)
     }
 
     /// The cells whose byte, by local index, has this bit.

@@ -92,7 +92,7 @@ impl<T: Stored, const D: usize> Faces<'_, T, D> {
             match plain {
                 Some(mobility) => own.iter().for_each(|local| patch.set_face(axis, side, local, mobility)),
                 None => {
-                    own.or(&alone).iter().for_each(|local| self.fill_face(block, axis, side, local, patch))
+                    own.or(&alone).iter().for_each(|local| self.fill_face(block, axis, side, local, patch));
                 }
             }
         }
