@@ -95,7 +95,7 @@ fn a_bubble_rises_as_others_have_found() {
     }
 }
 
-/// Half the cells' size: two minutes in a debug build.
+/// Half the cells' size: twelve minutes on one thread.
 #[test]
 #[ignore = "takes minutes; run it with --release -- --ignored"]
 fn a_bubble_rises_closer_to_that_on_a_finer_grid() {
