@@ -206,6 +206,13 @@ impl<const D: usize> Mask<D> {
         })
     }
 
+    /// The places whose lower (`side` 0) or upper (`side` 1) neighbour along an axis is in it; `beyond` are the cells of the block on that side.
+    #[inline]
+    #[must_use]
+    pub fn beside(&self, axis: usize, side: usize, beyond: &Self) -> Self {
+        if side == 0 { self.raised(axis, beyond) } else { self.lowered(axis, beyond) }
+    }
+
     /// A bit for each cell of the layer with this coordinate along an axis, the lowest other axis fastest.
     pub fn layer(&self, axis: usize, at: usize) -> u64 {
         let row = |bits: u64| match axis {

@@ -108,11 +108,7 @@ impl<T: Real, const D: usize> Level<T, D> {
                 || (0..2 * D).map(|k| (k / 2, k % 2)).all(|(axis, side)| {
                     let closed = own.without(&stencil.open_cells(axis, side));
                     let beyond = beyond(axis, side).unwrap_or(CellMask::EMPTY);
-                    let towards = match side {
-                        0 => unknown[block].raised(axis, &beyond),
-                        _ => unknown[block].lowered(axis, &beyond),
-                    };
-                    closed.and(&towards).is_empty()
+                    closed.and(&unknown[block].beside(axis, side, &beyond)).is_empty()
                 })
         };
         let plain: Vec<bool> = (self.stencils.par_iter().enumerate())

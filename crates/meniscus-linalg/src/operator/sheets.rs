@@ -154,8 +154,7 @@ fn places_of(cells: u64) -> impl Iterator<Item = usize> {
 /// The places beside a cell of a sheet, or of the next one on the same side: the cells there look for their neighbours on the other.
 fn cells_beside(cells: u64, next: u64, axis: usize, side: usize) -> u64 {
     let [own, next] = [cells, next].map(CellMask::<2>::from_bits);
-    let beside = if side == 0 { own.raised(axis, &next) } else { own.lowered(axis, &next) };
-    beside.bits()
+    own.beside(axis, side, &next).bits()
 }
 
 impl<T: Real, const D: usize> Stencil<T, D> {

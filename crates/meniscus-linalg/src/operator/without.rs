@@ -135,11 +135,8 @@ impl<const D: usize> Level<f64, D> {
 impl<const D: usize> Affine<D> {
     fn without(&self, known: &[bool]) -> Self {
         let reduced = |block: usize| {
-            let known = &known[block * block_len::<D>()..];
-            let reduce = |contact: &Contact<D>| {
-                let known = CellMask::from_fn(|local| known[local]);
-                Contact { cells: contact.cells.without(&known), ..*contact }
-            };
+            let known = CellMask::from_fn(|local| known[block * block_len::<D>() + local]);
+            let reduce = |contact: &Contact<D>| Contact { cells: contact.cells.without(&known), ..*contact };
             self.contacts(block).iter().map(reduce).collect()
         };
         self.with_contacts(self.edge, (0..self.blocks()).into_par_iter().map(reduced).collect())

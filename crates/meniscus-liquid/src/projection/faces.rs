@@ -40,7 +40,7 @@ pub(super) struct Faces<'a, T, const D: usize> {
     /// The mobility of a whole face in the second fluid, if there is one. It has the digits of an f32: sums of a few of it are
     /// exact, and blocks full of the fluid are then seen to be uniform.
     second: Option<f64>,
-    /// Whether a slot is an unknown: a cell of the domain with an open face that holds liquid, or the second fluid.
+    /// By block, the cells that are unknowns: those of the domain with an open face that hold liquid, or the second fluid.
     /// Cells buried in solid are not, so that no flux of a moving solid is asked of them.
     unknown: Vec<Mask<D>>,
     /// By block, the mobility of all its faces if it is [plain](super::plain), else 0.

@@ -3,7 +3,7 @@
 use meniscus_core::grid::{Blocks, Mask, block_len};
 use rayon::prelude::*;
 
-use super::{AffineRegions, NO_REGION, plain};
+use super::{AffineRegions, NO_REGION};
 
 /// By block, the cells of each region that has any there.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +68,7 @@ impl<const D: usize> Parts<D> {
         regions.dedup();
         let places = |region: u32| {
             let [own, beyond] = [Some(block), beyond].map(|block| self.cells_of(block, region));
-            (region as usize, plain::beside(&own, &beyond, axis, side))
+            (region as usize, own.beside(axis, side, &beyond))
         };
         regions.into_iter().map(places).collect()
     }

@@ -68,7 +68,7 @@ impl<T: Stored, const D: usize> Faces<'_, T, D> {
     fn joined(&self, block: usize, axis: usize, side: usize) -> Mask<D> {
         let own = self.unknown_cells(block);
         let beyond = self.unknown_in(self.blocks().neighbour(block, axis, side));
-        own.and(&beside(&own, &beyond, axis, side))
+        own.and(&own.beside(axis, side, &beyond))
     }
 
     /// Writes the stencil of a block, and its faces towards regions.
@@ -174,11 +174,6 @@ impl<T: Stored, const D: usize> Faces<'_, T, D> {
         let [before, after, change] = sums.map(|lanes| lanes.iter().sum());
         KineticEnergy { before, after, change }.scaled(1.0 / mobility)
     }
-}
-
-/// The places whose lower (`side` 0) or upper (`side` 1) neighbour along an axis is in a set of cells; `beyond` are those of the block on that side.
-pub(super) fn beside<const D: usize>(cells: &Mask<D>, beyond: &Mask<D>, axis: usize, side: usize) -> Mask<D> {
-    if side == 0 { cells.raised(axis, beyond) } else { cells.lowered(axis, beyond) }
 }
 
 /// By cell of a block, the value at the next cell up an axis.
