@@ -9,7 +9,7 @@ use meniscus_linalg::SolveParams;
 use meniscus_liquid::Twist;
 use meniscus_liquid::projection::{
     AffineRegions, Bubbles, ClosedFace, Liquid, NO_BUBBLE, NO_REGION, ProjectionError, ProjectionInfo,
-    ProjectionParams, RigidBody, SolidVelocity, Workspace, max_divergence, project, valid_faces,
+    ProjectionParams, RigidBody, SolidVelocity, Touching, Workspace, max_divergence, project, valid_faces,
 };
 
 /// The side of the rotated containers.
@@ -55,6 +55,8 @@ pub struct Case<const D: usize> {
     pub bubbles: Option<Bubbles>,
     /// The rigid bodies: none, until set.
     pub bodies: Vec<RigidBody<D>>,
+    /// Where they touch: nowhere, until set.
+    pub touching: Option<Touching<D>>,
     /// Cells that move together: none, until set.
     pub regions: Option<AffineRegions>,
     /// The density of a second fluid, as a part of the liquid's: there is none, until set.
@@ -90,6 +92,7 @@ impl<const D: usize> Case<D> {
             pressure: Field::new(blocks.clone(), 0.0),
             bubbles: None,
             bodies: Vec::new(),
+            touching: None,
             regions: None,
             second_density_ratio: None,
             separates: false,
@@ -120,8 +123,8 @@ impl<const D: usize> Case<D> {
         self.bubbles = Some(Bubbles { of_slot: of_slot.values().to_vec(), growth, pressure });
     }
 
-    /// Puts a rigid body into the liquid, where everything was open, that moves as `velocity` says. Rotations are about
-    /// `centre`. It closes the part of a face that it takes of the staggered cell around it.
+    /// Puts a rigid body into the liquid, beside those that are there, that moves as `velocity` says. Rotations are about `centre`. It closes the part of a face that
+    /// it takes of the staggered cell around it.
     pub fn add_body(&mut self, shape: &Shape<D>, centre: [f64; D], density: f64, velocity: Twist) {
         let (grid, blocks) = (self.grid, self.blocks.clone());
         let mut faces = Vec::new();
@@ -130,16 +133,19 @@ impl<const D: usize> Case<D> {
             let mut staggered = grid;
             staggered.origin[axis] -= 0.5 * grid.dx;
             let open = grid_cell_open_fraction(at, |node| shape.signed_distance(staggered.node(node)));
-            if open < 1.0 && self.open.get(axis, at) > 0.0 {
+            let left = self.open.get(axis, at);
+            if open < 1.0 && left > 0.0 {
                 let upper = blocks.locate(at).expect("a cell of the domain");
-                faces.push(ClosedFace { axis, upper, part: 1.0 - open });
-                self.open.axes[axis].set(at, open);
+                // What rounding leaves open between two bodies would be a cell of its own.
+                let part = if left - (1.0 - open) < 1e-9 { left } else { 1.0 - open };
+                faces.push(ClosedFace { axis, upper, part });
+                self.open.axes[axis].set(at, left - part);
             }
         }
         let cell = |face: &ClosedFace| blocks.cell(face.upper).map(|c| c as i64);
         let closed: Vec<_> = faces.iter().map(|face| (face.axis, cell(face), face.part)).collect();
         let mass = RigidBody::mass_of_faces(&grid, centre, density, &closed);
-        self.bodies.push(RigidBody { centre, mass, velocity, held: false, faces, films: Vec::new() });
+        self.bodies.push(RigidBody { centre, mass, velocity, faces, films: Vec::new() });
     }
 
     /// Lets cells move together: those of one number make a region.
@@ -164,6 +170,7 @@ impl<const D: usize> Case<D> {
             solid_velocity: None,
             bubbles: self.bubbles.as_ref(),
             bodies: &self.bodies,
+            touching: self.touching.as_ref(),
             regions: self.regions.as_ref(),
             second_density_ratio: self.second_density_ratio,
             separates: self.separates.then_some(&lets_go),
@@ -191,6 +198,7 @@ impl<const D: usize> Case<D> {
             pressure,
             bubbles,
             bodies,
+            touching,
             regions,
             second_density_ratio,
             separates,
@@ -204,6 +212,7 @@ impl<const D: usize> Case<D> {
             solid_velocity,
             bubbles: bubbles.as_ref(),
             bodies,
+            touching: touching.as_ref(),
             regions: regions.as_ref(),
             second_density_ratio: *second_density_ratio,
             separates: separates.then_some(&lets_go),

@@ -103,6 +103,25 @@ pub struct Moving<const D: usize> {
     pub spin: [f64; 3],
 }
 
+/// A point where a body touches something, or may do so within a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch<const D: usize> {
+    /// The body.
+    pub body: usize,
+    /// The other body; `None` if it is a solid or a side.
+    pub other: Option<usize>,
+    /// Where, in metres: in the middle between the two.
+    pub point: [f64; D],
+    /// The direction from the other to the body.
+    pub normal: [f64; D],
+    /// How far they are from each other, in metres; negative where they overlap.
+    pub gap: f64,
+    /// The velocity of the other there, in m/s, if it is no body.
+    pub velocity: [f64; D],
+    /// The coefficient of friction.
+    pub friction: f64,
+}
+
 /// What happened in a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AdvanceInfo {
@@ -135,6 +154,21 @@ impl<const D: usize> Contacts<D> {
             check::surface(Owner::Solid(index), solid.friction, solid.restitution)?;
         }
         Ok(Self { world: World::new(bodies, solids, domain)?, inertias, solids: solids.len() })
+    }
+
+    /// Where bodies touch each other, solids and sides, or may do so within `dt` while each solid goes from the first to the second of its poses.
+    ///
+    /// # Panics
+    /// If there are not as many bodies or solids as were given to [`Contacts::new`].
+    pub fn touches(
+        &self,
+        bodies: &[Moving<D>],
+        solids: &[(RigidTransform<D>, RigidTransform<D>)],
+        dt: f64,
+    ) -> Vec<Touch<D>> {
+        assert_eq!(bodies.len(), self.inertias.len(), "one state for each body");
+        assert_eq!(solids.len(), self.solids, "one motion for each solid");
+        if bodies.is_empty() || dt <= 0.0 { Vec::new() } else { self.world.touches(bodies, solids, dt) }
     }
 
     /// Moves the bodies by `dt` while each solid goes from the first to the second of its poses.

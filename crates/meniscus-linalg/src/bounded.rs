@@ -81,7 +81,8 @@ pub fn solve_bounded<const D: usize>(
     }
     rayon::scope(|_| {
         let mut rounds = Rounds::new(operator, bounded, b, x, params, workspace)?;
-        let guesses = if operator.level.low_rank.is_empty() { ROUNDS } else { GUESSES };
+        let guesses =
+            if operator.outer.is_empty() && operator.level.low_rank.is_empty() { ROUNDS } else { GUESSES };
         let outcome = rounds.run(x, guesses);
         rounds.give_back(workspace);
         outcome
@@ -153,8 +154,9 @@ impl<'a, const D: usize> Rounds<'a, D> {
         operator.level.clear_known(x);
         this.find_gradient(x);
         // Those that a step of relaxation would make negative.
+        let diagonal = operator.diagonal();
         for &i in bounded {
-            this.active[i] = operator.level.diagonal(i) * x[i] < this.gradient[i];
+            this.active[i] = diagonal[i] * x[i] < this.gradient[i];
         }
         Ok(this)
     }

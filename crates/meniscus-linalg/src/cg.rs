@@ -6,8 +6,9 @@ use meniscus_core::grid::block_len;
 use meniscus_core::simd::simd;
 use rayon::prelude::*;
 
+use crate::deflation::Deflation;
 use crate::multigrid::{Multigrid, NullSpace, Vectors};
-use crate::operator::{Operator, TASK_BLOCKS};
+use crate::operator::{Compliance, Operator, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
 use crate::real::Real;
 
@@ -109,6 +110,9 @@ pub struct Workspace {
 pub struct Solver<const D: usize> {
     operator: Operator<D>,
     multigrid: Multigrid<D>,
+    deflation: Option<Deflation>,
+    /// The null space of the operator, where outer terms hold a part of what is the hierarchy's.
+    left: Option<NullSpace>,
     workspace: Workspace,
 }
 
@@ -120,9 +124,14 @@ impl<const D: usize> Solver<D> {
 
     /// Builds the hierarchy, to work in memory that an earlier solver used.
     pub fn with_workspace(operator: Operator<D>, mut workspace: Workspace) -> Self {
-        let multigrid = rayon::scope(|_| Multigrid::new(&operator.level));
-        workspace.cycle.fit(multigrid.finest(&operator.level));
-        Self { operator, multigrid, workspace }
+        let Operator { level, outer } = &operator;
+        let touched = outer.touched_blocks::<D>();
+        let multigrid = rayon::scope(|_| Multigrid::new(level, &touched));
+        workspace.cycle.fit(multigrid.finest(level));
+        let kernel = multigrid.null_space().with_single(level.len(), outer.bare());
+        let deflation = rayon::scope(|_| Deflation::new(level, outer, &kernel, multigrid.places()));
+        let left = deflation.as_ref().map(|_| kernel.unfelt_by(outer));
+        Self { operator, multigrid, deflation, left, workspace }
     }
 
     /// The memory, for the next solver.
@@ -136,7 +145,32 @@ impl<const D: usize> Solver<D> {
     }
 
     pub(crate) fn null_space(&self) -> &NullSpace {
-        self.multigrid.null_space()
+        self.left.as_ref().unwrap_or(self.multigrid.null_space())
+    }
+
+    /// Puts another matrix in the place of the inverse masses of all outer terms: see [`Operator::set_compliance`]. It costs next to nothing.
+    ///
+    /// # Panics
+    /// As that.
+    pub fn set_compliance(&mut self, compliance: Vec<Compliance>) {
+        self.operator.set_compliance(compliance);
+        let outer = &self.operator.outer;
+        if let Some(deflation) = &mut self.deflation {
+            deflation.set_compliance(outer);
+            let kernel = self.multigrid.null_space().with_single(self.operator.level.len(), outer.bare());
+            self.left = Some(kernel.unfelt_by(outer));
+        }
+    }
+
+    /// An estimate of J A^-1 J^T, with A the operator without outer terms and J those of their columns, row by row: what resists their degrees of freedom beside
+    /// their own masses. It is not more than that, and very large where A holds them.
+    pub fn outer_inertia(&self) -> Vec<f64> {
+        self.deflation.as_ref().map_or_else(Vec::new, Deflation::inertia)
+    }
+
+    /// The cells of chambers that nothing but outer terms holds, and that have no extra unknown, in ascending order.
+    pub fn sealed_cells(&self) -> Vec<usize> {
+        self.multigrid.null_space().sealed_cells(self.operator.level.slots())
     }
 
     /// Unknowns of every level, finest first.
@@ -176,9 +210,19 @@ impl<const D: usize> Solver<D> {
         if let Some(places) = self.multigrid.places() {
             places.gather(r, 0.0, inner.to_mut());
         }
+        let mut within = Vec::new();
+        if let Some(deflation) = &self.deflation {
+            within.resize(inner.len(), 0.0);
+            deflation.solve_within(&mut within, inner.to_mut());
+            deflation.kernel().project_out(inner.to_mut());
+        }
         each_chunk(&mut vectors.b, &inner, |b, r| *b = r as f32);
         rayon::scope(|_| self.multigrid.cycle(&self.operator.level, vectors, &mut Profile::default()));
+        if let Some(deflation) = &self.deflation {
+            deflation.correct(&deflation.correction(&vectors.x, &inner, 1.0).0, &mut within);
+        }
         each_chunk(inner.to_mut(), &vectors.x, |z, x| *z = f64::from(x));
+        each_chunk(inner.to_mut(), &within, |z, w| *z += w);
         match self.multigrid.places() {
             Some(places) => places.scatter(&inner, z),
             None => z.copy_from_slice(&inner),
@@ -240,7 +284,7 @@ impl<const D: usize> Solver<D> {
         };
         let (history, profile) = outcome?;
         let relative_residual = *history.last().expect("never empty");
-        self.multigrid.null_space().project_out(x);
+        self.null_space().project_out(x);
         Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history, sealed, profile })
     }
 
@@ -256,10 +300,21 @@ impl<const D: usize> Solver<D> {
         let chunk = TASK_BLOCKS * block_len::<D>();
         let Workspace { residual: r, direction: p, product: q, cycle, .. } = &mut self.workspace;
         [&mut *r, &mut *p, &mut *q].into_iter().for_each(|vector| vector.resize(b.len(), 0.0));
+        let (multigrid, level, deflation) =
+            (&mut self.multigrid, &self.operator.level, self.deflation.as_ref());
+        let product = |multigrid: &Multigrid<D>, x: &[f64], y: &mut [f64]| {
+            let of_terms =
+                |y: &mut [f64]| deflation.map_or(0.0, |deflation| deflation.outer().add_product(x, y));
+            multigrid.finest(level).apply(x, y) + of_terms(y)
+        };
         each_chunk(r, b, |r, b| *r = b);
         if guess {
-            self.multigrid.finest(&self.operator.level).apply(x, q);
+            product(multigrid, x, q);
             each_chunk(r, q, |r, q| *r -= q);
+        }
+        if let Some(deflation) = deflation {
+            deflation.solve_within(x, r);
+            deflation.kernel().project_out(r);
         }
         // The preconditioner is linear: scaled to one, the residual stays within the range of f32.
         let scale = 1.0 / norm_b;
@@ -274,25 +329,28 @@ impl<const D: usize> Solver<D> {
             if history.len() > params.max_iterations || !reached.is_finite() {
                 return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
             }
-            self.multigrid.cycle(&self.operator.level, cycle, &mut profile);
+            multigrid.cycle(level, cycle, &mut profile);
             profile.time(Kernel::Direction, || {
-                let rho_new = dot(r, &cycle.x, chunk);
+                let within = deflation.map(|deflation| deflation.correction(&cycle.x, r, scale));
+                let rho_new = dot(r, &cycle.x, chunk) + within.as_ref().map_or(0.0, |within| within.1);
                 if history.len() == 1 {
                     each_chunk(p, &cycle.x, |p, z| *p = f64::from(z));
                 } else {
                     let beta = rho_new / rho;
                     each_chunk(p, &cycle.x, |p, z| *p = f64::from(z) + beta * *p);
                 }
+                if let Some((deflation, (within, _))) = deflation.zip(within) {
+                    deflation.correct(&within, p);
+                }
                 rho = rho_new;
             });
-            let curvature =
-                profile.time(Kernel::Product, || self.multigrid.finest(&self.operator.level).apply(p, q));
+            let curvature = profile.time(Kernel::Product, || product(multigrid, p, q));
             let square =
                 profile.time(Kernel::Update, || update(x, r, &mut cycle.b, p, q, rho / curvature, scale));
             // Rounding brings the null space back, where nothing would ever take it away.
-            let null_space = self.multigrid.inner_null_space();
-            if !null_space.is_empty() {
-                null_space.project_out(r);
+            let kernel = deflation.map_or(multigrid.inner_null_space(), Deflation::kernel);
+            if !kernel.is_empty() {
+                kernel.project_out(r);
                 each_chunk(&mut cycle.b, r, |b, r| *b = (scale * r) as f32);
             }
             history.push(square.sqrt() / norm_b);
@@ -303,11 +361,12 @@ impl<const D: usize> Solver<D> {
     /// The right-hand side without what no solution can produce.
     fn compatible<'a>(&self, b: &'a [f64], norm: f64) -> (Cow<'a, [f64]>, Vec<Sealed>) {
         let (mut b, mut sealed) = (Cow::Borrowed(b), Vec::new());
-        for i in self.operator.level.zero_rows_with(&b) {
+        let zero_rows = self.operator.level.zero_rows_with(&b);
+        for i in zero_rows.into_iter().filter(|&i| !self.operator.outer.is_bare(i)) {
             sealed.push(Sealed { first: i, unknowns: 1, imbalance: b[i].abs() / norm });
             b.to_mut()[i] = 0.0;
         }
-        let null_space = self.multigrid.null_space();
+        let null_space = self.null_space();
         if !null_space.is_empty() {
             let coefficients = null_space.project_out(b.to_mut());
             // Once more for what rounding left.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::Operator;
 use crate::cg::{SolveError, SolveInfo, SolveParams, dot, each_chunk};
-use crate::operator::{Level, Places};
+use crate::operator::{Level, Outer, Places};
 use crate::profile::{Kernel, Profile};
 
 /// Entries that one task sums up.
@@ -88,27 +88,27 @@ pub fn solve_by_diagonal<const D: usize>(
     x: &mut [f64],
     params: &SolveParams,
 ) -> Result<SolveInfo, SolveError> {
-    let inverse = |i: usize| match operator.level.diagonal(i) {
-        diagonal if diagonal > 0.0 => 1.0 / diagonal,
-        _ => 0.0,
-    };
-    let inverse: Vec<f64> = (0..operator.len()).into_par_iter().map(inverse).collect();
+    let inverse = |diagonal: f64| if diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
+    let inverse: Vec<f64> = operator.diagonal().into_par_iter().map(inverse).collect();
     x.fill(0.0);
-    let Some(places) = Places::new(&operator.level, |_| false) else {
-        return by_diagonal(&operator.level, &inverse, b, x, params);
+    let touched = operator.outer.touched_blocks::<D>();
+    let Some(places) = Places::new(&operator.level, |block| touched.binary_search(&block).is_ok()) else {
+        return by_diagonal(&operator.level, &operator.outer, &inverse, b, x, params);
     };
     let [mut inner_inverse, mut inner_b] = [Vec::new(), Vec::new()];
     places.gather(&inverse, 0.0, &mut inner_inverse);
     places.gather(b, 0.0, &mut inner_b);
     let mut inner_x = vec![0.0; inner_b.len()];
     let level = operator.level.arranged(&places);
-    let info = by_diagonal(&level, &inner_inverse, &inner_b, &mut inner_x, params);
+    let outer = operator.outer.renamed(|i| Some(places.index(i)));
+    let info = by_diagonal(&level, &outer, &inner_inverse, &inner_b, &mut inner_x, params);
     places.scatter(&inner_x, x);
     info
 }
 
 fn by_diagonal<const D: usize>(
     level: &Level<f64, D>,
+    outer: &Outer,
     inverse: &[f64],
     b: &[f64],
     x: &mut [f64],
@@ -116,6 +116,7 @@ fn by_diagonal<const D: usize>(
 ) -> Result<SolveInfo, SolveError> {
     let product = |p: &[f64], q: &mut [f64]| {
         level.apply(p, q);
+        outer.add_product(p, q);
     };
     let precondition = |r: &[f64], z: &mut [f64]| {
         z.par_chunks_mut(CHUNK).zip(r.par_chunks(CHUNK)).zip(inverse.par_chunks(CHUNK)).for_each(

@@ -8,6 +8,7 @@
 mod bounded;
 mod cg;
 mod conjugate;
+mod deflation;
 mod multigrid;
 mod operator;
 mod profile;
@@ -17,7 +18,8 @@ pub use bounded::{BoundedInfo, solve_bounded};
 pub use cg::{Sealed, SolveError, SolveInfo, SolveParams, Solver, Workspace};
 pub use conjugate::{conjugate_gradients, solve_by_diagonal};
 pub use operator::{
-    AffineTerm, AssembleError, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face, upper_face,
+    AffineTerm, AssembleError, Compliance, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face,
+    upper_face,
 };
 pub use profile::{Kernel, Profile};
 

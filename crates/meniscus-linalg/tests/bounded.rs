@@ -93,14 +93,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn random_operators_2d(w in 4usize..14, h in 4usize..12, seed in any::<u32>(), extras in any::<bool>(), terms in any::<bool>(), part in 0.05f64..1.0) {
-        let parts = Parts { known: true, extras, terms, plain: false };
+    fn random_operators_2d(w in 4usize..14, h in 4usize..12, seed in any::<u32>(), extras in any::<bool>(), terms in any::<bool>(), outer in any::<bool>(), part in 0.05f64..1.0) {
+        let parts = Parts { known: true, extras, terms, outer, plain: false };
         check(&Random::new([w, h], u64::from(seed), 0.7, 0.1, parts), part);
     }
 
     #[test]
-    fn random_operators_3d(edge in 3usize..6, seed in any::<u32>(), extras in any::<bool>(), terms in any::<bool>(), part in 0.05f64..1.0) {
-        let parts = Parts { known: true, extras, terms, plain: false };
+    fn random_operators_3d(edge in 3usize..6, seed in any::<u32>(), extras in any::<bool>(), terms in any::<bool>(), outer in any::<bool>(), part in 0.05f64..1.0) {
+        let parts = Parts { known: true, extras, terms, outer, plain: false };
         check(&Random::new([edge; 3], u64::from(seed), 0.7, 0.1, parts), part);
     }
 }

@@ -15,8 +15,8 @@ use meniscus_linalg::{
 use proptest::prelude::*;
 
 fn parts() -> impl Strategy<Value = Parts> {
-    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>())
-        .prop_map(|(known, extras, terms, plain)| Parts { known, extras, terms, plain })
+    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>())
+        .prop_map(|(known, extras, terms, outer, plain)| Parts { known, extras, terms, outer, plain })
 }
 
 fn random_vector(len: usize, seed: u64) -> Vec<f64> {
@@ -51,7 +51,7 @@ fn random_unknowns<const D: usize>(operator: &Operator<D>, seed: u64) -> Vec<f64
     vector
 }
 
-fn check_operator<const D: usize>(operator: &Operator<D>, seed: u64) {
+fn check_operator<const D: usize>(operator: &Operator<D>, has_outer: bool, seed: u64) {
     let (unknowns, matrix) = assembled(operator);
     assert_eq!(unknowns.len(), operator.unknowns());
     let n = operator.len();
@@ -60,7 +60,8 @@ fn check_operator<const D: usize>(operator: &Operator<D>, seed: u64) {
     let xax = operator.apply(&x, &mut ax);
     operator.apply(&y, &mut ay);
     let scale = norm(&ax) * norm(&y) + 1e-300;
-    assert!((dot(&y, &ax) - dot(&x, &ay)).abs() <= 1e-13 * scale, "the operator is not symmetric");
+    let rounding = if has_outer { 1e-11 } else { 1e-13 };
+    assert!((dot(&y, &ax) - dot(&x, &ay)).abs() <= rounding * scale, "the operator is not symmetric");
     assert!((xax - dot(&x, &ax)).abs() <= 1e-13 * norm(&x) * norm(&ax));
     assert!(xax >= -1e-12 * norm(&x) * norm(&ax));
     for (r, &i) in unknowns.iter().enumerate() {
@@ -78,7 +79,7 @@ fn check_operator<const D: usize>(operator: &Operator<D>, seed: u64) {
     }
 }
 
-fn check_preconditioner<const D: usize>(operator: &Operator<D>, seed: u64) {
+fn check_preconditioner<const D: usize>(operator: &Operator<D>, has_outer: bool, seed: u64) {
     let n = operator.len();
     let (x, y) = (random_unknowns(operator, seed), random_unknowns(operator, seed + 1));
     let mut solver = Solver::new(operator.clone());
@@ -87,8 +88,10 @@ fn check_preconditioner<const D: usize>(operator: &Operator<D>, seed: u64) {
     solver.precondition(&y, &mut by);
     let scale = norm(&x) * norm(&by) + norm(&y) * norm(&bx) + 1e-300;
     let gap = (dot(&y, &bx) - dot(&x, &by)).abs() / scale;
-    // The cycle works in f32: 24 bits, and a few hundred operations between entry and exit.
-    assert!(gap <= 2e-6, "the preconditioner is not symmetric: {gap:e}");
+    // The cycle works in f32: 24 bits, and a few hundred operations between entry and exit. The projections
+    // beside outer terms are oblique, of a norm up to a hundred for terms on random cells, and magnify that on both sides.
+    let allowed = if has_outer { 2e-2 } else { 2e-6 };
+    assert!(gap <= allowed, "the preconditioner is not symmetric: {gap:e}");
     assert!(dot(&x, &bx) > 0.0 || norm(&x) == 0.0, "the preconditioner is not positive definite");
 }
 
@@ -127,8 +130,8 @@ fn check_solution<const D: usize>(operator: &Operator<D>, seed: u64) {
 
 fn check_all<const D: usize>(random: &Random<D>) {
     let operator = random.operator();
-    check_operator(&operator, random.seed);
-    check_preconditioner(&operator, random.seed);
+    check_operator(&operator, random.problem.has_outer(), random.seed);
+    check_preconditioner(&operator, random.problem.has_outer(), random.seed);
     check_solution(&operator, random.seed);
 }
 
@@ -153,9 +156,9 @@ proptest! {
     #[test]
     fn preconditioners_of_deep_hierarchies_are_symmetric(seed in any::<u32>(), density in 0.5f64..1.0, closed in prop_oneof![Just(0.0), 0.0f64..0.6], parts in parts()) {
         let random = Random::new([150, 90], u64::from(seed), density, closed, parts);
-        check_preconditioner(&random.operator(), random.seed);
+        check_preconditioner(&random.operator(), random.problem.has_outer(), random.seed);
         let random = Random::new([40, 40, 30], u64::from(seed), density, closed, Parts { terms: false, ..parts });
-        check_preconditioner(&random.operator(), random.seed);
+        check_preconditioner(&random.operator(), random.problem.has_outer(), random.seed);
     }
 }
 
@@ -222,12 +225,14 @@ fn a_sealed_box_is_solved_to_rounding() {
 fn a_low_rank_term_between_chambers_joins_their_null_spaces() {
     let problem = Problem::<2>::new([33, 16], |[x, _]| if x == 16 { Kind::Term(0) } else { Kind::Unknown })
         .with_terms(|_, axis, _| vec![if axis == 0 { 1.0 } else { 0.0 }], |_| vec![4.0]);
-    let b = problem.rhs();
-    let mut solver = Solver::new(problem.operator());
-    let mut x = vec![0.0; b.len()];
-    let info = solver.solve(&b, &mut x, &SolveParams::default()).expect("converges");
-    assert_eq!(info.sealed.len(), 1);
-    assert_eq!(info.sealed[0].unknowns, 2 * 16 * 16);
+    for problem in [problem.clone(), problem.with_outer_terms()] {
+        let b = problem.rhs();
+        let mut solver = Solver::new(problem.operator());
+        let mut x = vec![0.0; b.len()];
+        let info = solver.solve(&b, &mut x, &SolveParams::default()).expect("converges");
+        assert_eq!(info.sealed.len(), 1);
+        assert_eq!(info.sealed[0].unknowns, 2 * 16 * 16);
+    }
 }
 
 #[test]
@@ -274,9 +279,11 @@ fn terms_that_touch_only_extra_unknowns() {
     let term =
         LowRankTerm { inverse_mass: vec![3.0], unknowns: vec![slots, slots + 2], columns: vec![1.0, -1.0] };
     problem.terms = vec![term];
-    let operator = problem.operator();
-    check_preconditioner(&operator, 5);
-    check_solution(&operator, 5);
+    for problem in [problem.clone(), problem.with_outer_terms()] {
+        let operator = problem.operator();
+        check_preconditioner(&operator, problem.has_outer(), 5);
+        check_solution(&operator, 5);
+    }
 }
 
 /// Thousands of single cells that touch nothing but one cavity share its unknown on coarser levels.
@@ -398,7 +405,7 @@ fn the_same_bits_for_any_number_of_threads() {
 #[test]
 fn terms_of_no_strength_leave_the_null_space_alone() {
     let mut problem = bodies::<2>(32, 2, 1.0, false);
-    problem.terms.iter_mut().for_each(|term| term.inverse_mass.fill(0.0));
+    problem.outer.iter_mut().for_each(|term| term.inverse_mass.fill(0.0));
     let operator = problem.operator();
     check_solution(&operator, 6);
     let (mut b, x) = (vec![0.0; operator.len()], random_unknowns(&operator, 3));
@@ -425,8 +432,8 @@ fn check_tiles<const D: usize>(n: usize, tile: usize, open: bool) {
     plain.apply(&x, &mut expected);
     let gap = norm(&ax.iter().zip(&expected).map(|(a, e)| a - e).collect::<Vec<_>>());
     assert!(gap < 1e-12 * norm(&ax), "{gap:e}");
-    check_preconditioner(&plain, 7);
-    check_preconditioner(&operator, 7);
+    check_preconditioner(&plain, false, 7);
+    check_preconditioner(&operator, false, 7);
     let b = random_unknowns(&operator, 9);
     let solution = |operator: Operator<D>| {
         let mut x = vec![0.0; b.len()];
@@ -455,9 +462,11 @@ fn affine_terms_equal_plain_low_rank_terms_3d() {
 #[test]
 fn rows_of_affine_terms_are_those_of_the_product() {
     let mut problem = affine_tiles::<2>(24, 8);
-    check_operator(&problem.operator(), 3);
-    problem.terms = vec![random_term(&problem, 5)];
-    check_operator(&problem.operator(), 3);
-    check_preconditioner(&problem.operator(), 3);
-    check_solution(&problem.operator(), 3);
+    check_operator(&problem.operator(), false, 3);
+    problem.terms = vec![random_term(&problem, 5, 2.0)];
+    for problem in [problem.clone(), problem.with_outer_terms()] {
+        check_operator(&problem.operator(), problem.has_outer(), 3);
+        check_preconditioner(&problem.operator(), problem.has_outer(), 3);
+        check_solution(&problem.operator(), 3);
+    }
 }

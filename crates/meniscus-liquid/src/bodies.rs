@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::CLOSED;
+use crate::contact::Touch;
 use crate::params::{Rigid, Solid};
 use crate::rigid::{Matrix, Twist, mass_matrix, rotation_vector, twist};
 use crate::sweep::outwards;
@@ -64,8 +65,8 @@ impl<const D: usize> RigidState<D> {
 
 /// What bodies run into, as someone else knows it.
 pub trait Contact<const D: usize>: Debug + Send + Sync {
-    /// The velocities that bodies have after `dt` seconds in which they meet each other and the solids.
-    fn velocities(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Twist>;
+    /// Where bodies touch each other, solids and sides of the domain, or may do so before `dt` seconds have passed.
+    fn touches(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Touch<D>>;
 }
 
 /// The mass matrix of a body where it is: that of the faces it closes, as the flow sees it, or the exact one where the grid sees

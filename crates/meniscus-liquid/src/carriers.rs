@@ -1,4 +1,4 @@
-//! The rigid bodies as the projection wants them: after gravity has acted on them, and held where something is in their way.
+//! The rigid bodies as the projection wants them: after gravity has acted on them, and where they touch.
 
 use meniscus_core::grid::{Field, Slot};
 use meniscus_core::vector::norm;
@@ -6,7 +6,7 @@ use meniscus_core::vector::norm;
 use crate::bodies::{RigidState, mass_of};
 use crate::boundary::{BodyView, Boundary};
 use crate::params::{Params, Rigid, Surroundings};
-use crate::projection::{ProjectionInfo, RigidBody};
+use crate::projection::{RigidBody, Touching};
 use crate::rigid::{Twist, add, inverse, motions_at, product};
 use crate::state::State;
 
@@ -27,7 +27,6 @@ pub fn carriers<const D: usize>(
             centre: state.pose.translation,
             mass: mass_of(body, &state.pose, &view.unit_mass),
             velocity,
-            held: false,
             faces: view.faces.clone(),
             films: view.films.clone(),
         }
@@ -72,50 +71,22 @@ fn impulse_at_walls<const D: usize>(
     impulse
 }
 
-/// Bodies that will run into something with the velocity that the projection gave them.
-pub struct Stopped<const D: usize> {
-    /// All bodies, those among them held at the velocity that is left to them then.
-    pub bodies: Vec<RigidBody<D>>,
-    /// The velocity that a body keeps until it hits something: the liquid gives way before it does. What lies on something has none.
-    pub until_hit: Vec<Option<Twist>>,
-}
-
-impl<const D: usize> Stopped<D> {
-    /// `None` if all go their way.
-    pub fn find(
-        state: &State<D>,
-        params: &Params<D>,
-        surroundings: &Surroundings<D>,
-        bodies: &[RigidBody<D>],
-        info: &ProjectionInfo<D>,
-        dt: f64,
-    ) -> Option<Self> {
-        let contact = surroundings.contact.as_ref()?;
-        let given = info.body_velocity.iter();
-        let moving = |(body, &velocity): (&RigidState<D>, &Twist)| RigidState { velocity, ..*body };
-        let moving: Vec<RigidState<D>> = state.bodies.iter().zip(given).map(moving).collect();
-        let left = contact.velocities(&moving, dt);
-        let size = |v: &[f64]| v.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+/// Where the bodies touch each other and what is around; `None` if nothing is known of that.
+pub fn touching<const D: usize>(
+    state: &State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    dt: f64,
+) -> Option<Touching<D>> {
+    let contact = surroundings.contact.as_ref()?;
+    Some(Touching {
+        touches: contact.touches(&state.bodies, dt),
+        near: NEAR * params.grid.dx,
         // What lies on something meets it with what gravity made in one step.
-        let of_rest = 2.0 * norm(params.gravity) * dt;
-        let mut stopped = Self { bodies: bodies.to_vec(), until_hit: vec![None; bodies.len()] };
-        let mut any = false;
-        for (index, (body, &left)) in moving.iter().zip(&left).enumerate() {
-            let change: Twist = std::array::from_fn(|k| left[k] - body.velocity[k]);
-            if size(&change) > UNHINDERED * size(&body.velocity) {
-                any = true;
-                let carrier = &mut stopped.bodies[index];
-                (carrier.velocity, carrier.held) = (left, true);
-                stopped.until_hit[index] = (norm_of::<D>(&change) > of_rest).then_some(body.velocity);
-            }
-        }
-        any.then_some(stopped)
-    }
+        rest: 2.0 * norm(params.gravity) * dt,
+        last: state.bodies.iter().map(|body| body.velocity).collect(),
+    })
 }
 
-fn norm_of<const D: usize>(twist: &Twist) -> f64 {
-    norm::<D>(std::array::from_fn(|a| twist[a]))
-}
-
-/// A change of velocity by less than this part of it is the rounding of a free flight, and the turn of its axes.
-const UNHINDERED: f64 = 1e-3;
+/// How near things are that touch, in cells.
+const NEAR: f64 = 2e-3;

@@ -2,12 +2,13 @@
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks};
 use meniscus_core::particles::Particles;
+use meniscus_core::vector::{add_scaled, dot, sub};
 use rayon::prelude::*;
 
 use crate::boundary::{Boundary, SIGHT};
 use crate::params::{Params, Solid};
 use crate::step::solid_travel;
-use crate::sweep::{is_clear, push_out, sweep};
+use crate::sweep::{is_clear, is_free, is_thick, push_out, sweep};
 
 /// How near to a wall a particle may come, in cells.
 const CLEARANCE: f32 = 0.02;
@@ -140,7 +141,7 @@ impl<'a, const D: usize> Obstacles<'a, D> {
         x: &mut [f32; D],
         v: &mut [f32; D],
     ) -> CollideInfo {
-        let (params, dx) = (self.params, self.params.grid.dx);
+        let params = self.params;
         for _ in 0..3 {
             let mut has_met = false;
             for solid in solids {
@@ -150,20 +151,37 @@ impl<'a, const D: usize> Obstacles<'a, D> {
                 return stay_inside(params, x, v);
             }
         }
-        // Between two solids there may be no room to slide.
-        let depth = |x: [f32; D]| {
-            let at = params.to_metres(x);
-            solids.iter().map(|solid| -solid.distance(at) / dx).fold(f64::NEG_INFINITY, f64::max)
+        // Between solids, and between a solid and a side of the domain, there may be no room to slide.
+        let carried = |solid: &&Solid<D>| {
+            let point = params.grid.to_cells(solid.carry(params.to_metres(*before)));
+            behind_sides(params, point.map(|c| c as f32))
         };
-        if depth(*x) > 0.0 && depth(*before) < 0.0 {
-            *x = *before;
-        }
-        if depth(*x) > LOST {
-            *x = [f32::NAN; D];
-            return CollideInfo { left: 0, lost: 1 };
+        let mut places = std::iter::once(*x).chain(solids.iter().map(carried));
+        match places.find(|place| solids.iter().all(|solid| may_stay(params, solid, [*before, *place]))) {
+            Some(place) => *x = place,
+            None => {
+                *x = [f32::NAN; D];
+                return CollideInfo { left: 0, lost: 1 };
+            }
         }
         stay_inside(params, x, v)
     }
+}
+
+/// Whether a particle may stay where its path ends: outside of a solid, on the side where it began, or so little inside that the side is known.
+fn may_stay<const D: usize>(params: &Params<D>, solid: &Solid<D>, path: [[f32; D]; 2]) -> bool {
+    let dx = params.grid.dx;
+    let path = path.map(|x| params.to_metres(x));
+    let clearance = f64::from(CLEARANCE) * dx;
+    if is_free(solid, path, clearance) {
+        return true;
+    }
+    let (began, ends) = (solid.distance_before(path[0]), solid.distance(path[1]));
+    if began <= 0.0 && ends > 0.0 {
+        return true;
+    }
+    let inside = |depth: f64| (0.0..=LOST * dx).contains(&depth);
+    inside(-ends) && is_thick(|point| solid.distance(point), path[1], clearance, dx)
 }
 
 /// The solids that particles of a block may have met.
@@ -256,12 +274,29 @@ fn meet_solid<const D: usize>(
         v[a] -= (approach.min(0.0) * stopped.normal[a]) as f32;
     }
     let moved = params.grid.to_cells(stopped.end).map(|c| c as f32);
-    let held = behind_sides(params, moved);
-    // Between the solid and a side of the domain there may be no room to slide.
-    let is_wedged = || sweep(solid, [path[0], params.to_metres(held)], clearance).is_some();
-    let may_stay = || solid.distance(path[0]) > 0.0;
-    *x = if held != moved && may_stay() && is_wedged() { *before } else { held };
+    *x = behind_sides(params, moved);
+    if *x != moved {
+        *x = leave_wedge(params, stopped.normal, moved, *x);
+    }
     true
+}
+
+/// Where a particle comes that a solid, met with this normal, has `moved` beyond sides of the domain, and that has been `held` behind these:
+/// along them, as far from the solid as it was moved to.
+fn leave_wedge<const D: usize>(
+    params: &Params<D>,
+    normal: [f64; D],
+    moved: [f32; D],
+    held: [f32; D],
+) -> [f32; D] {
+    let along: [f64; D] = std::array::from_fn(|a| if held[a] == moved[a] { normal[a] } else { 0.0 });
+    let back = sub(moved.map(f64::from), held.map(f64::from));
+    let (depth, slope) = (dot(back, normal), dot(along, along));
+    // Out of an acute wedge the way is far: farther than a cell is not what the flow would do.
+    if depth <= 0.0 || depth > slope.sqrt() {
+        return held;
+    }
+    behind_sides(params, add_scaled(held.map(f64::from), depth / slope, along).map(|c| c as f32))
 }
 
 impl CollideInfo {
@@ -276,7 +311,9 @@ mod tests {
     use std::sync::Arc;
 
     use meniscus_core::grid::{Blocks, Grid};
-    use meniscus_core::shape::Shape;
+    use meniscus_core::shape::{RigidTransform, Rotation, Shape};
+    use meniscus_core::vector::norm;
+    use proptest::prelude::*;
 
     use super::*;
     use crate::boundary::BoundaryCache;
@@ -312,6 +349,58 @@ mod tests {
     fn a_particle_outside_is_left_alone() {
         let (particles, _) = pushed([23.0, 16.0], [-1.0, 2.0]);
         assert_eq!((particles.position[0], particles.velocity[0]), ([23.0, 16.0], [-1.0, 2.0]));
+    }
+
+    const MIDDLE: [f64; 3] = [8.0; 3];
+
+    fn pose(turn: [f64; 3], rise: f64) -> RigidTransform<3> {
+        let angle = norm(turn).max(1e-9);
+        let rotation = Rotation::<3>::from_axis_angle(turn.map(|t| t / angle + 1e-9), angle).unwrap();
+        RigidTransform { rotation, translation: add_scaled(MIDDLE, rise, [0.0, 1.0, 0.0]) }
+    }
+
+    /// Where a particle comes that meets a plate of half a thickness `half`, which parts a room of 16 cells; at no number if it is lost.
+    fn met(half: f64, [from, to]: [RigidTransform<3>; 2], path: [[f32; 3]; 2]) -> [f32; 3] {
+        let params = Params::new(Grid { origin: [0.0; 3], dx: 1.0, cells: [16; 3] });
+        let plate = Shape::centred_box([0.0; 3], [60.0, half, 60.0]).unwrap();
+        let solids = vec![Solid { from, to, ..Solid::fixed(plate) }];
+        let surroundings = Surroundings { solids, ..Surroundings::default() };
+        let blocks = Arc::new(Blocks::all([16; 3]));
+        let boundary = Boundary::new(&params, &surroundings, &blocks, &mut BoundaryCache::default());
+        let obstacles = Obstacles::new(&params, &surroundings.solids, &boundary, 1.0, 4.0);
+        let mut particles = Particles::at(vec![path[1]]);
+        keep_inside(&params, &mut particles);
+        meet_solids(&obstacles, &path[..1], &mut particles);
+        particles.position[0]
+    }
+
+    proptest! {
+        /// On whatever path, into whatever corner between the plate and the sides of the domain, a particle ends on its side of the plate. It is
+        /// lost only where a plate that moves leaves no room.
+        #[test]
+        fn no_path_ends_beyond_a_plate(
+            half in prop::sample::select(vec![0.05, 0.1, 0.3, 1.0]),
+            turn in prop::array::uniform3(-0.7_f64..0.7),
+            moved in prop::option::of((prop::array::uniform3(-0.2_f64..0.2), -1.5_f64..1.5)),
+            from in prop::array::uniform3(0.02_f32..15.98),
+            way in prop::array::uniform3(-3.0_f32..3.0),
+            height in prop::option::of(0.0_f64..0.1),
+        ) {
+            let start = pose(turn, 0.0);
+            let end = moved.map_or(start, |(by, rise)| pose(std::array::from_fn(|a| turn[a] + by[a]), rise));
+            // Most points are far from the plate; half of them are put near.
+            let mut local = start.apply_inverse(from.map(f64::from));
+            local[1] = height.map_or(local[1], |height| (half + 0.02 + height).copysign(local[1]));
+            let from = start.apply(local).map(|c| c as f32);
+            prop_assume!(local[1].abs() >= half + 0.019 && from.iter().all(|c| (0.02..=15.98).contains(c)));
+            let x = met(half, [start, end], [from, std::array::from_fn(|a| from[a] + way[a])]);
+            prop_assert!(moved.is_some() || x[0].is_finite(), "lost");
+            if x[0].is_finite() {
+                let ended = end.apply_inverse(x.map(f64::from))[1];
+                prop_assert!(ended * local[1].signum() > half, "from {} to {ended}", local[1]);
+                prop_assert!(x.iter().all(|c| (0.0..16.0).contains(c)), "{x:?}");
+            }
+        }
     }
 
     #[test]

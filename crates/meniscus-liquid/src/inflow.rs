@@ -9,9 +9,9 @@ use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
 use crate::boundary::source_cells;
-use crate::params::{Params, Solid, Source};
+use crate::params::{Params, Solid, Source, Surroundings};
 use crate::particles::Newcomers;
-use crate::reseed::half_of;
+use crate::reseed::{half_of, is_seen_before};
 use crate::state::State;
 
 /// Fills the sources: level set, and a particle in every half-cell without one. A source that has just opened sends
@@ -20,15 +20,23 @@ pub fn pour<const D: usize>(
     state: &mut State<D>,
     ranges: &BlockRanges<D>,
     params: &Params<D>,
-    sources: &[Source<D>],
+    surroundings: &Surroundings<D>,
 ) -> Newcomers<D> {
-    fill_sources(&mut state.level_set, params, sources);
+    fill_sources(&mut state.level_set, params, &surroundings.sources);
     let mut newcomers = Newcomers::default();
-    for source in sources {
-        let cells = source_cells(params, source);
-        newcomers.join(empty_halves(state, ranges, &cells), source.velocity.map(|v| v as f32), params);
+    for source in &surroundings.sources {
+        let mut places = empty_halves(state, ranges, &source_cells(params, source));
+        places.retain(|x| is_poured(params, &surroundings.solids, *x));
+        newcomers.join(places, source.velocity.map(|v| v as f32), params);
     }
     newcomers
+}
+
+/// Whether no wall parts a place from the middle of its cell, by which the cell is one of a source.
+fn is_poured<const D: usize>(params: &Params<D>, solids: &[Solid<D>], x: [f32; D]) -> bool {
+    let centre = params.grid.cell_centre(x.map(|c| c as i64));
+    let is_covered = solids.iter().any(|solid| solid.distance_before(centre) <= 0.0);
+    is_covered || is_seen_before(params, solids, [centre, params.to_metres(x)])
 }
 
 /// Adds the sources to the liquid of a level set.

@@ -307,6 +307,16 @@ impl<const D: usize> Solid<D> {
         self.shape.signed_distance(self.to.apply_inverse(point))
     }
 
+    /// The signed distance at the beginning of the substep, in metres.
+    pub fn distance_before(&self, point: [f64; D]) -> f64 {
+        self.shape.signed_distance(self.from.apply_inverse(point))
+    }
+
+    /// Where a point is at the end of the substep that the solid has taken along.
+    pub fn carry(&self, point: [f64; D]) -> [f64; D] {
+        self.to.apply(self.from.apply_inverse(point))
+    }
+
     /// The way that the material at `point` has come in the substep, in metres.
     pub fn displacement(&self, point: [f64; D]) -> [f64; D] {
         let before = self.from.apply(self.to.apply_inverse(point));

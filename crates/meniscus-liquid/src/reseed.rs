@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::params::{Params, Solid};
 use crate::particles::Newcomers;
 use crate::state::{Phase, State};
-use crate::sweep::is_free;
+use crate::sweep::sees;
 
 /// Cells at least this deep below the surface, in cells, are reseeded: nearer to it, few particles may be
 /// what is right.
@@ -78,7 +78,7 @@ pub fn reseed<const D: usize>(
                 let cell = blocks.cell(slot);
                 let centre = params.grid.cell_centre(cell.map(|c| c as i64));
                 let half_diagonal = 0.5 * (D as f64).sqrt() * params.grid.dx;
-                if solids.iter().any(|solid| solid.distance(centre) < -half_diagonal) {
+                if solids.iter().any(|solid| solid.distance_before(centre) < -half_diagonal) {
                     continue;
                 }
                 let missing = fewest - count;
@@ -86,12 +86,8 @@ pub fn reseed<const D: usize>(
                 let empty = (0..1 << D).filter(|k| halves >> k & 1 == 0);
                 let places = empty.map(|k| jittered(cell, k, salt));
                 // A wall may part a cell, and what is known of its level is known of the centre.
-                let sees = |x: &[f32; D]| {
-                    let way = [centre, params.to_metres(*x)];
-                    let dx = params.grid.dx;
-                    solids.iter().all(|solid| is_free(solid, way, LEAST_WALL * dx, dx))
-                };
-                new.extend(places.filter(sees).take(missing));
+                let is_seen = |x: &[f32; D]| is_seen_before(params, solids, [centre, params.to_metres(*x)]);
+                new.extend(places.filter(is_seen).take(missing));
             }
             (new, surplus)
         })
@@ -106,6 +102,16 @@ pub fn reseed<const D: usize>(
     let mut newcomers = Newcomers::default();
     newcomers.join_flow(new, &state.velocity, params);
     (newcomers, info)
+}
+
+/// Whether the second of two points sees the first, at the beginning of a substep: then it is on the same side of thin walls.
+pub(crate) fn is_seen_before<const D: usize>(
+    params: &Params<D>,
+    solids: &[Solid<D>],
+    way: [[f64; D]; 2],
+) -> bool {
+    let dx = params.grid.dx;
+    solids.iter().all(|solid| sees(|point| solid.distance_before(point), way, LEAST_WALL * dx, dx))
 }
 
 /// Which half-cell a position is in: bit `a` is set in the upper half along axis `a`.

@@ -12,11 +12,12 @@ use meniscus_linalg::SolveInfo;
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, Obstacles, keep_inside, meet_solids};
+use crate::hidden::ThinWalls;
 use crate::inflow::{drain, fill_sources, outflow, pour};
 use crate::measure::liquid_volume;
 use crate::params::{AirModel, Params, Solid, Surroundings};
 use crate::particles::Newcomers;
-use crate::projection::{self, ProjectionError, Separation};
+use crate::projection::{self, ContactInfo, ProjectionError, Separation};
 use crate::regions::Regions;
 use crate::reseed::{ReseedInfo, reseed};
 use crate::smoke::carry;
@@ -97,7 +98,7 @@ pub struct StepInfo {
     pub regions: usize,
     /// Cells of the domain wholly inside solids.
     pub solid_cells: usize,
-    /// The kinetic energy of the liquid, in J (2D: J/m).
+    /// The kinetic energy of the liquid and of the bodies, in J (2D: J/m).
     pub kinetic_energy: f64,
     /// The largest error of a cell's divergence, in 1/s.
     pub max_divergence: f64,
@@ -105,6 +106,8 @@ pub struct StepInfo {
     pub solve: SolveInfo,
     /// Where the liquid leaves walls.
     pub separation: Separation,
+    /// How it went with the contacts of bodies.
+    pub contact: ContactInfo,
     /// The solve of the viscosity, if there is any.
     pub viscosity: Option<SolveInfo>,
     /// Particles added and thinned out.
@@ -289,6 +292,7 @@ pub fn step<const D: usize>(
         max_divergence: projected.max_divergence,
         solve: projected.solve,
         separation: projected.separation,
+        contact: projected.contact,
         viscosity,
         reseed: reseeded,
         collide,
@@ -344,13 +348,14 @@ fn move_surface<const D: usize>(
     let sides = params.separating_sides();
     let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides);
     clock.stage("surface");
+    let walls = ThinWalls::find(params, &surroundings.solids, boundary);
     let liquid = Sorted { position: &state.particles.position, ranges: &ranges.liquid };
     match &ranges.second {
         Some(ranges) => {
             let second = Sorted { position: &state.second.position, ranges };
-            follow_both_fluids(&mut phi, liquid, second, boundary);
+            follow_both_fluids(&mut phi, liquid, second, boundary, walls.as_ref());
         }
-        None => follow_particles(&mut phi, liquid, boundary),
+        None => follow_particles(&mut phi, liquid, boundary, walls.as_ref()),
     }
     if params.air == AirModel::Bubbles {
         thicken_films(&mut phi);
@@ -449,7 +454,7 @@ fn exchange<const D: usize>(
         let total = |state: &State<D>| liquid_volume(&state.level_set, &boundary) * cell_volume;
         let at_first = total(state);
         if has_sources {
-            newcomers.extend(pour(state, ranges, params, &surroundings.sources));
+            newcomers.extend(pour(state, ranges, params, surroundings));
             flow.poured = total(state) - at_first;
         }
         if has_sinks {

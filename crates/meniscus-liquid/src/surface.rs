@@ -18,6 +18,7 @@ use meniscus_core::vector::{dot, norm, sub};
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
+use crate::hidden::ThinWalls;
 use crate::params::{Params, Solid};
 use crate::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
 
@@ -34,6 +35,10 @@ pub const OUTER: f32 = 1.3;
 /// The same within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall.
 const OUTER_AT_WALL: f32 = 1.9;
 const NEAR_WALL: f32 = 1.0;
+
+/// How far all particles are from a cell that sees none for a thin wall, in cells, at least. It is dry, but so barely that the
+/// surface lies at its centre: particles on the other side of the wall are then inside their liquid, not spray at its surface.
+const UNSEEN: f32 = OUTER_AT_WALL + 0.02;
 
 /// How far outside the surface a particle has escaped from it, in cells: nearer, it may be as far off as the
 /// surface is.
@@ -98,11 +103,24 @@ struct Knowledge<const D: usize> {
 
 impl<const D: usize> Knowledge<D> {
     /// In blocks that are wanted, by a level set that is `sign` times that of the fluid.
-    fn new(phi: &Field<f32, D>, sign: f32, Sorted { position, ranges }: Sorted<D>, wanted: &[bool]) -> Self {
-        let nearest = particle_distance(position, ranges, |block| wanted[block]);
-        let mut escaped = Particles::at(escaped(phi, sign, position, ranges, wanted));
-        let escaped_ranges = escaped.sort_by_block(phi.blocks(), &mut SortWorkspace::default());
-        let escaped = particle_distance(&escaped.position, &escaped_ranges, |block| wanted[block]);
+    fn new(
+        phi: &Field<f32, D>,
+        sign: f32,
+        particles: Sorted<D>,
+        walls: Option<&ThinWalls<D>>,
+        wanted: &[bool],
+    ) -> Self {
+        let Sorted { position, ranges } = particles;
+        let mut nearest = particle_distance(position, ranges, |block| wanted[block]);
+        let mut outside = Particles::at(escaped(phi, sign, position, ranges, wanted));
+        let outside_ranges = outside.sort_by_block(phi.blocks(), &mut SortWorkspace::default());
+        let outside = Sorted { position: &outside.position, ranges: &outside_ranges };
+        let mut escaped = particle_distance(outside.position, outside.ranges, |block| wanted[block]);
+        if let Some(walls) = walls {
+            walls.hide(&mut nearest, particles, UNSEEN);
+            let none = escaped.background();
+            walls.hide(&mut escaped, outside, none);
+        }
         Self { nearest, escaped }
     }
 }
@@ -115,9 +133,10 @@ pub fn follow_particles<const D: usize>(
     phi: &mut Field<f32, D>,
     particles: Sorted<D>,
     boundary: &Boundary<D>,
+    walls: Option<&ThinWalls<D>>,
 ) {
     let near_surface: Vec<bool> = blocks_with(phi, |v| v > DEEP);
-    let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, &near_surface);
+    let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, walls, &near_surface);
     change_near(phi, boundary, &near_surface, |slot, value, reach| {
         let held = reach.map_or(value, |reach| value.max(nearest[slot] - reach));
         held.min(escaped[slot] - inner::<D>())
@@ -131,10 +150,11 @@ pub fn follow_both_fluids<const D: usize>(
     liquid: Sorted<D>,
     second: Sorted<D>,
     boundary: &Boundary<D>,
+    walls: Option<&ThinWalls<D>>,
 ) {
     let near_surface: Vec<bool> = blocks_with(phi, |v| v.abs() < -DEEP);
     let [first, other] =
-        [(1.0, liquid), (-1.0, second)].map(|(sign, p)| Knowledge::new(phi, sign, p, &near_surface));
+        [(1.0, liquid), (-1.0, second)].map(|(sign, p)| Knowledge::new(phi, sign, p, walls, &near_surface));
     change_near(phi, boundary, &near_surface, |slot, value, reach| {
         let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
         let held = match reach {

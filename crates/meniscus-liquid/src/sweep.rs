@@ -14,8 +14,15 @@ pub struct Stopped<const D: usize> {
     pub normal: [f64; D],
 }
 
+/// The least step along a path, as a part of the clearance. A path that keeps the clearance misses nothing: no solid fits between two points whose
+/// distances from it add up to the step.
+const LEAST_STEP: f64 = 2.0;
+
+/// A point that is nearer than the clearance by this part of it is not pushed: single precision is no better.
+const SLACK: f64 = 0.01;
+
 /// Follows a straight path, in a substep in which the solid moves too, and slides along the solid where the path meets it.
-/// It stays `clearance` away from it; walls thinner than five times that may be missed. `None` if the path is free, or begins in
+/// It stays `clearance` away from it; walls thinner than twice that may be missed. `None` if the path is free, or begins in
 /// the solid. All is in metres.
 pub fn sweep<const D: usize>(
     solid: &Solid<D>,
@@ -25,7 +32,7 @@ pub fn sweep<const D: usize>(
     // In the frame of the solid, which then rests.
     let (start, end) = (solid.from.apply_inverse(from), solid.to.apply_inverse(to));
     let distance = |point| solid.shape.signed_distance(point);
-    let step = 5.0 * clearance;
+    let step = LEAST_STEP * clearance;
     let met = meet(distance, [start, end], step)?;
     let normal = outwards(distance, met, clearance);
     let kept = add_scaled(met, clearance, normal);
@@ -47,26 +54,43 @@ pub fn is_clear<const D: usize>(solid: &Solid<D>, [from, to]: [[f64; D]; 2], cle
 /// The nearest point outside of a solid, where it is at the end of the substep, if one is inside or nearer than `clearance`.
 pub fn push_out<const D: usize>(solid: &Solid<D>, point: [f64; D], clearance: f64) -> Option<Stopped<D>> {
     let depth = clearance - solid.distance(point);
-    let normal = (depth > 0.0).then(|| outwards(|x| solid.distance(x), point, clearance))?;
+    let normal = (depth > SLACK * clearance).then(|| outwards(|x| solid.distance(x), point, clearance))?;
     Some(Stopped { end: add_scaled(point, depth, normal), normal })
 }
 
-/// Whether the second of two points is outside of a solid, where that is at the end of the substep, and on the side of the first. From
-/// inside a wall that is thinner than `thick` none is.
-pub fn is_free<const D: usize>(
-    solid: &Solid<D>,
+/// Whether a straight path, in a substep in which the solid moves too, begins outside of the solid and ends there without having met it.
+pub fn is_free<const D: usize>(solid: &Solid<D>, [from, to]: [[f64; D]; 2], clearance: f64) -> bool {
+    let path = [solid.from.apply_inverse(from), solid.to.apply_inverse(to)];
+    let distance = |point| solid.shape.signed_distance(point);
+    path.iter().all(|&end| distance(end) > 0.0) && meet(distance, path, LEAST_STEP * clearance).is_none()
+}
+
+/// Whether the second of two points is outside of a solid, by its distance, and on the side of the first. From inside a wall that is thinner
+/// than `thick` none is.
+pub fn sees<const D: usize>(
+    distance: impl Fn([f64; D]) -> f64,
     [from, to]: [[f64; D]; 2],
     least_step: f64,
     thick: f64,
 ) -> bool {
-    let distance = |point| solid.distance(point);
     if distance(to) <= 0.0 {
         return false;
     }
     if distance(from) <= 0.0 {
-        return distance(add_scaled(from, -thick, outwards(distance, from, least_step))) <= 0.0;
+        return is_thick(&distance, from, least_step, thick);
     }
     meet(distance, [from, to], least_step).is_none()
+}
+
+/// Whether a solid is thicker than `thick` at a point inside of it, along the shortest way out.
+pub fn is_thick<const D: usize>(
+    distance: impl Fn([f64; D]) -> f64,
+    inside: [f64; D],
+    step: f64,
+    thick: f64,
+) -> bool {
+    let out = outwards(&distance, inside, step);
+    distance(add_scaled(inside, -thick, out)) <= 0.0
 }
 
 /// The point where a path from outside meets a solid, just outside of it.

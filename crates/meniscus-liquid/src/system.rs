@@ -6,7 +6,7 @@ use meniscus_core::grid::{FaceField, Field};
 use meniscus_linalg::Operator;
 
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::carriers::carriers;
+use crate::carriers::{carriers, touching};
 use crate::params::{Params, Surroundings};
 use crate::projection::{
     AffineRegions, Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project,
@@ -78,6 +78,7 @@ impl<const D: usize> State<D> {
         let bubbles = self.constraints(params, dt);
         let tiling = params.tiling.as_ref();
         let regions = tiling.map(|tiling| find_regions(params, tiling, &self.level_set, &boundary));
+        let touching = touching(self, params, surroundings, dt);
         let liquid = Liquid {
             grid: &params.grid,
             level_set: &self.level_set,
@@ -86,6 +87,7 @@ impl<const D: usize> State<D> {
             bubbles: bubbles.as_ref(),
             divergence: None,
             bodies: &carriers(self, params, surroundings, &boundary, dt),
+            touching: touching.as_ref(),
             surface_pressure: None,
             regions: regions.as_ref(),
             second_density_ratio: params.second_density_ratio(),

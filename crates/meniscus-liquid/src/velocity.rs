@@ -10,7 +10,7 @@ use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
-use crate::carriers::{Stopped, carriers};
+use crate::carriers::{carriers, touching};
 use crate::curvature::surface_pressure;
 use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::projection::{Liquid, ProjectionInfo, SolidVelocity, project};
@@ -58,6 +58,7 @@ pub fn solve_velocity<const D: usize>(
     let walls = boundary.wall_shares(params, surroundings, dt);
     let wall = |axis: usize, cell: [usize; D]| walls.get(axis, cell.map(|c| c as i64));
     let bodies = carriers(state, params, surroundings, boundary, dt);
+    let touching = touching(state, params, surroundings, dt);
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.constraints(params, dt);
     let divergence = state.corrections(params, dt);
@@ -76,6 +77,7 @@ pub fn solve_velocity<const D: usize>(
         bubbles: bubbles.as_ref(),
         divergence: Some(&divergence),
         bodies: &bodies,
+        touching: touching.as_ref(),
         regions: regions.as_ref(),
         second_density_ratio: params.second_density_ratio(),
         separates: if any_separates { Some(&separates) } else { None },
@@ -104,22 +106,8 @@ pub fn solve_velocity<const D: usize>(
     }
     clock.stage("viscosity");
 
-    let tentative = surroundings.contact.is_some().then(|| velocity.clone());
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
-    let stopped = Stopped::find(state, params, surroundings, &bodies, &info, dt);
-    if let Some((tentative, stopped)) = tentative.zip(stopped.as_ref()) {
-        // What lies on the floor does not fall: the liquid must not see it do so.
-        velocity = tentative;
-        let liquid = Liquid { bodies: &stopped.bodies, ..liquid };
-        info = project(
-            &liquid,
-            &mut velocity,
-            &mut pressure,
-            &params.projection(dt),
-            &mut workspace.projection,
-        )?;
-    }
     info.solve.iterations = info.solve.iterations.max(first_iterations);
     drop(divergence);
     if let Some(tracked) = &mut state.tracked {
@@ -130,7 +118,8 @@ pub fn solve_velocity<const D: usize>(
     }
     state.pressure = pressure;
     for (index, body) in state.bodies.iter_mut().enumerate() {
-        let until_hit = stopped.as_ref().and_then(|stopped| stopped.until_hit[index]);
+        // The liquid gives way before a body hits something, the body does not.
+        let until_hit = info.contact.until_hit.get(index).copied().flatten();
         body.velocity = until_hit.unwrap_or(info.body_velocity[index]);
     }
     let surroundings = &surroundings.with_velocities(&info.body_velocity);

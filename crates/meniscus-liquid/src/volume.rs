@@ -10,6 +10,7 @@ use meniscus_core::grid::{Field, Slot, block_len};
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
+use crate::hidden::cells_near_thin_walls;
 use crate::measure::liquid_volume;
 use crate::regions::{Contact, Owner, across};
 use crate::state::State;
@@ -65,6 +66,9 @@ pub fn undo_sudden_change<const D: usize>(
     if excess.abs() <= SUDDEN * state.volume_target || state.volume <= 0.0 {
         return false;
     }
+    // Behind a thin wall the liquid does not grow.
+    let mut dry = cells_near_thin_walls(boundary);
+    dry.retain(|slot| state.level_set[*slot] >= 0.0);
     let trial = 0.02_f64.copysign(excess);
     shift(&mut state.level_set, trial);
     let change = liquid_volume(&state.level_set, boundary) * cell_volume - state.volume;
@@ -72,6 +76,10 @@ pub fn undo_sudden_change<const D: usize>(
     let slope = change / trial;
     let wanted = if slope < 0.0 { (-excess / slope).clamp(-MAX_SHIFT, MAX_SHIFT) } else { 0.0 };
     shift(&mut state.level_set, wanted - trial);
+    for slot in dry {
+        let value = &mut state.level_set.values_mut()[slot.flat::<D>()];
+        *value = value.max(LEAST_LEVEL);
+    }
     state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
     true
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use meniscus_contact::{BodySpec, ContactError, Contacts, Domain, Moving, SolidSpec};
 use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 use meniscus_core::vector::norm;
-use meniscus_liquid::{Contact, Rigid, RigidState, Twist, twist};
+use meniscus_liquid::projection::Touch;
+use meniscus_liquid::{Contact, Rigid, RigidState, twist};
 use meniscus_scene::{BodySetup, Setup};
 
 use crate::stats::BodyStats;
@@ -95,14 +96,18 @@ fn advance<const D: usize>(
     solids: &Ways<D>,
     dt: f64,
 ) -> Vec<Moving<D>> {
+    let mut moving = moving(bodies);
+    contacts.advance(&mut moving, solids, dt);
+    moving
+}
+
+fn moving<const D: usize>(bodies: &[RigidState<D>]) -> Vec<Moving<D>> {
     let moving = |body: &RigidState<D>| Moving {
         pose: body.pose,
         velocity: body.centre_velocity(),
         spin: body.angular_velocity(),
     };
-    let mut moving: Vec<Moving<D>> = bodies.iter().map(moving).collect();
-    contacts.advance(&mut moving, solids, dt);
-    moving
+    bodies.iter().map(moving).collect()
 }
 
 /// What bodies will run into after a substep, while the solids go their ways.
@@ -112,9 +117,12 @@ pub(crate) struct Ahead<const D: usize> {
 }
 
 impl<const D: usize> Contact<D> for Ahead<D> {
-    fn velocities(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Twist> {
-        let moved = advance(&self.contacts, bodies, &self.solids, dt);
-        moved.into_iter().map(|body| twist(body.velocity, body.spin)).collect()
+    fn touches(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Touch<D>> {
+        let touch = |touch: meniscus_contact::Touch<D>| {
+            let meniscus_contact::Touch { body, other, point, normal, gap, velocity, friction } = touch;
+            Touch { body, other, point, normal, gap, velocity, friction }
+        };
+        self.contacts.touches(&moving(bodies), &self.solids, dt).into_iter().map(touch).collect()
     }
 }
 

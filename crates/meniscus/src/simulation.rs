@@ -641,6 +641,13 @@ fn step_warnings<const D: usize>(setup: &Setup<D>, info: &StepInfo) -> Vec<Strin
         let lost = info.collide.lost;
         warnings.push(format!("{lost} {particles} {were} lost inside solids and removed"));
     }
+    if !info.contact.is_settled {
+        warnings.push(format!(
+            "which of {} contacts of bodies press was not found in {} rounds: some bodies are off by what these push; smaller steps (time.cfl) \
+             make it easier",
+            info.contact.touches, info.contact.rounds
+        ));
+    }
     for squeeze in &info.squeezes {
         // Bodies come after the solids.
         let name = |k: usize| match setup.solids.get(k) {

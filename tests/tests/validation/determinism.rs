@@ -4,7 +4,7 @@ use std::path::Path;
 
 use meniscus::{Scene, Simulation};
 
-/// Everything at once: a splash, a moving solid, a source, a sink, an open side, a bubble.
+/// Everything at once: a splash, a moving solid, a source, a sink, an open side, a bubble, a raft with a crate on it.
 fn scene() -> Scene {
     let text = r#"
         [air]
@@ -28,6 +28,12 @@ fn scene() -> Scene {
         [solid.motion]
         axis = [0, 1, 0]
         keyframes = [{ time = 0 }, { time = 1, degrees = 180 }]
+        [[body]]
+        shape = { box = { from = [0.05, 0.42, 0.1], to = [0.35, 0.52, 0.5] } }
+        density = 300
+        [[body]]
+        shape = { box = { from = [0.12, 0.52, 0.2], to = [0.28, 0.62, 0.4] } }
+        density = 800
     "#;
     Scene::parse("all.toml", text, Path::new(""), &[]).expect("a valid scene")
 }

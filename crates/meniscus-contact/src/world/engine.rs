@@ -1,5 +1,7 @@
 //! One step of rapier, set up from nothing. Compiled once for each dimension.
 
+use std::sync::Mutex;
+
 use meniscus_core::vector::{add_scaled, norm, sub};
 
 use super::super::{Part, Scales, Start, Way, Weight};
@@ -9,7 +11,7 @@ use super::{
     vector, without_gyration,
 };
 use crate::pieces::Piece;
-use crate::{AdvanceInfo, ContactError, Owner};
+use crate::{AdvanceInfo, ContactError, Owner, Touch};
 
 /// How much of an overlap is taken away in a step.
 const OVERLAP_REDUCTION: f64 = 0.4;
@@ -87,6 +89,25 @@ impl Engine {
         (ways.collect(), info)
     }
 
+    /// Where bodies touch something, or may do so within `dt` while the solids move: what approaches, faster by what gravity makes in two steps.
+    pub fn touches(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> Vec<Touch<3>> {
+        let (mut world, bodies, _) = self.world(starts, solids, dt);
+        let fall = 2.0 * self.scales.gravity * dt;
+        let near = NEAR * self.scales.dx;
+        let prediction = 2.0 * (self.steps(starts, solids, dt).1 + fall * dt) + 2.0 * near;
+        world.integration_parameters = self.parameters(dt, dt, prediction);
+        let seen = Seen { dt, near: 2.0 * near + fall * dt, bodies, found: Mutex::default() };
+        world.detect_collisions(&seen, &());
+        let mut found = seen.found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        // Whatever order they were found in.
+        found.sort_by(|a, b| {
+            let key = |touch: &Touch<3>| (touch.body, touch.other);
+            let places = || (0..3).map(|i| a.point[i].total_cmp(&b.point[i])).find(|order| order.is_ne());
+            key(a).cmp(&key(b)).then_with(|| places().unwrap_or(std::cmp::Ordering::Equal))
+        });
+        found
+    }
+
     /// Everything at the beginning of a step, and where bodies and solids are in it.
     fn world(
         &self,
@@ -114,13 +135,18 @@ impl Engine {
             let body = if from == to {
                 RigidBodyBuilder::fixed()
             } else {
-                // Rapier finds these velocities as well, but only after it looked for contacts.
-                RigidBodyBuilder::kinematic_position_based()
-                    .linvel(vector(sub(to.translation, from.translation)) / dt)
-                    .angvel(angular(from.turn_to(to)) / dt)
+                // Rapier finds its velocities as well, but only after it looked for contacts.
+                RigidBodyBuilder::kinematic_position_based().angvel(angular(from.turn_to(to)) / dt)
             };
             let handle = world.bodies.insert(body.pose(placed(from.translation, from.quaternion)));
             solid.insert_into(world, handle);
+            // Rapier's velocity of a body is that of its centre, and even what weighs nothing has one.
+            let body = &mut world.bodies[handle];
+            body.recompute_mass_properties_from_colliders(&world.colliders);
+            let centre = body.local_center_of_mass();
+            let [start, end] =
+                [from, to].map(|pose| placed(pose.translation, pose.quaternion).transform_point(centre));
+            body.set_linvel((end - start) / dt, false);
             handles.push(handle);
         }
         handles
@@ -336,6 +362,52 @@ fn touching(narrow_phase: &NarrowPhase) -> AdvanceInfo {
         info.deepest = points().fold(info.deepest, |depth, point| depth.max(-point.dist));
     }
     info
+}
+
+/// Writes down what touches, or is about to.
+struct Seen {
+    dt: f64,
+    near: f64,
+    bodies: Vec<RigidBodyHandle>,
+    found: Mutex<Vec<Touch<3>>>,
+}
+
+impl PhysicsHooks for Seen {
+    fn modify_solver_contacts(&self, context: &mut ContactModificationContext) {
+        let bodies = context.bodies;
+        let velocity = |handle: Option<RigidBodyHandle>, point: Vector| {
+            handle.map_or(Vector::ZERO, |handle| bodies[handle].velocity_at_point(point))
+        };
+        let number = |handle: Option<RigidBodyHandle>| {
+            handle.and_then(|handle| self.bodies.iter().position(|body| *body == handle))
+        };
+        let (first, second) = (context.rigid_body1, context.rigid_body2);
+        let ModifiableContacts::Rigid(manifold) = &mut context.contacts else { return };
+        // The normal points from the first to the second.
+        let (body, other, solid, normal) = match (number(first), number(second)) {
+            (Some(body), other) => (body, other, second, -*manifold.normal),
+            (None, Some(body)) => (body, None, first, *manifold.normal),
+            (None, None) => return,
+        };
+        for contact in manifold.solver_contacts.iter() {
+            let approach = velocity(first, contact.anchor1) - velocity(second, contact.anchor2);
+            if contact.dist > self.near + self.dt * approach.dot(*manifold.normal).max(0.0) {
+                continue;
+            }
+            let point = 0.5 * (contact.anchor1 + contact.anchor2);
+            let of_solid = if other.is_none() { velocity(solid, point) } else { Vector::ZERO };
+            let touch = Touch {
+                body,
+                other,
+                point: array(point),
+                normal: array(normal),
+                gap: contact.dist,
+                velocity: array(of_solid),
+                friction: *manifold.friction,
+            };
+            self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(touch);
+        }
+    }
 }
 
 /// Leaves out contacts between what passes by or comes later: rapier would slow it down at the end of a step for the

@@ -10,7 +10,7 @@ use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 use meniscus_core::vector::norm;
 
 use crate::pieces::{Piece, padded, pieces};
-use crate::{AdvanceInfo, BodySpec, ContactError, Domain, Moving, Owner, SolidSpec};
+use crate::{AdvanceInfo, BodySpec, ContactError, Domain, Moving, Owner, SolidSpec, Touch};
 
 /// All that can be touched.
 pub enum World {
@@ -109,22 +109,45 @@ impl World {
         solids: &[(RigidTransform<D>, RigidTransform<D>)],
         dt: f64,
     ) -> (Vec<Way>, AdvanceInfo) {
-        let starts: Vec<Start> = bodies
-            .iter()
-            .zip(mean_spins)
-            .map(|(body, spin)| Start {
-                pose: Pose::new(&body.pose),
-                velocity: padded(body.velocity),
-                spin: *spin,
-            })
-            .collect();
-        let motions: Vec<[Pose; 2]> =
-            solids.iter().map(|(from, to)| [Pose::new(from), Pose::new(to)]).collect();
+        let (starts, motions) = (starts(bodies, mean_spins), motions(solids));
         match self {
             Self::Plane(engine) => engine.advance(&starts, &motions, dt),
             Self::Space(engine) => engine.advance(&starts, &motions, dt),
         }
     }
+
+    pub fn touches<const D: usize>(
+        &self,
+        bodies: &[Moving<D>],
+        solids: &[(RigidTransform<D>, RigidTransform<D>)],
+        dt: f64,
+    ) -> Vec<Touch<D>> {
+        let spins: Vec<[f64; 3]> = bodies.iter().map(|body| body.spin).collect();
+        let (starts, motions) = (starts(bodies, &spins), motions(solids));
+        let found = match self {
+            Self::Plane(engine) => engine.touches(&starts, &motions, dt),
+            Self::Space(engine) => engine.touches(&starts, &motions, dt),
+        };
+        let touch = |touch: Touch<3>| {
+            let Touch { body, other, point, normal, gap, velocity, friction } = touch;
+            let [point, normal, velocity] = [point, normal, velocity].map(|v| std::array::from_fn(|a| v[a]));
+            Touch { body, other, point, normal, gap, velocity, friction }
+        };
+        found.into_iter().map(touch).collect()
+    }
+}
+
+fn starts<const D: usize>(bodies: &[Moving<D>], spins: &[[f64; 3]]) -> Vec<Start> {
+    let start = |(body, spin): (&Moving<D>, &[f64; 3])| Start {
+        pose: Pose::new(&body.pose),
+        velocity: padded(body.velocity),
+        spin: *spin,
+    };
+    bodies.iter().zip(spins).map(start).collect()
+}
+
+fn motions<const D: usize>(solids: &[(RigidTransform<D>, RigidTransform<D>)]) -> Vec<[Pose; 2]> {
+    solids.iter().map(|(from, to)| [Pose::new(from), Pose::new(to)]).collect()
 }
 
 /// How far a shape reaches from its origin, or the domain is wide.

@@ -64,7 +64,8 @@ pub(crate) struct Multigrid<const D: usize> {
 }
 
 impl<const D: usize> Multigrid<D> {
-    pub(crate) fn new(finest: &Level<f64, D>) -> Self {
+    /// The blocks in `whole`, in ascending order, are not cut into sheets.
+    pub(crate) fn new(finest: &Level<f64, D>, whole: &[usize]) -> Self {
         let mut aggregations: Vec<Aggregation<D>> = Vec::new();
         let mut coarse: Vec<CoarseLevel<D>> = Vec::new();
         let mut unknowns = finest.unknowns();
@@ -100,7 +101,7 @@ impl<const D: usize> Multigrid<D> {
             inner_null_space: null_space.clone(),
             null_space,
         };
-        this.arrange(finest);
+        this.arrange(finest, whole);
         let clusters = std::mem::take(&mut this.clusters);
         this.schedule = Schedule::new(this.finest(finest), FINE_ROUNDS, clusters);
         for CoarseLevel { level, schedule, clusters, vectors, .. } in &mut this.coarse {
@@ -111,10 +112,11 @@ impl<const D: usize> Multigrid<D> {
     }
 
     /// Cuts blocks of few unknowns into sheets, level by level as long as there are any.
-    fn arrange(&mut self, finest: &Level<f64, D>) {
+    fn arrange(&mut self, finest: &Level<f64, D>, whole: &[usize]) {
         let keeps = |aggregation: &Aggregation<D>, block: usize| !aggregation.irregular[block].is_empty();
         let Some(first) = self.aggregations.first() else { return };
-        let Some(places) = Places::new(finest, |block| keeps(first, block)) else { return };
+        let keep = |block: usize| keeps(first, block) || whole.binary_search(&block).is_ok();
+        let Some(places) = Places::new(finest, keep) else { return };
         self.inner_null_space = self.null_space.arranged(&places);
         self.arranged = Some((finest.arranged(&places), places.clone()));
         self.clusters.iter_mut().for_each(|cluster| cluster.arrange(&places));

@@ -12,7 +12,7 @@ use meniscus_core::grid::{Mask as CellMask, block_len};
 use rayon::prelude::*;
 
 use super::aggregate::{Aggregation, coarse_local, groups};
-use crate::operator::{Level, Places, Stencil};
+use crate::operator::{Level, Outer, Places, Stencil};
 use crate::real::Real;
 
 const NONE: u32 = u32::MAX;
@@ -184,6 +184,16 @@ impl NullSpace {
         arranged
     }
 
+    /// The unknowns of sealed components whose unknowns all are below `slots`, in ascending order.
+    pub(crate) fn sealed_cells(&self, slots: usize) -> Vec<usize> {
+        let mut has_extra = vec![false; self.sizes.len()];
+        let of_extras = self.labels.iter().skip(slots).filter(|label| **label != NONE);
+        of_extras.for_each(|&label| has_extra[label as usize] = true);
+        let is_sealed = |label: u32| label != NONE && !has_extra[label as usize];
+        let cells = self.labels.par_iter().take(slots).enumerate().with_min_len(CHUNK);
+        cells.filter(|(_, label)| is_sealed(**label)).map(|(unknown, _)| unknown).collect()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.vectors.is_empty()
     }
@@ -211,20 +221,100 @@ impl NullSpace {
         })
     }
 
-    /// Takes the part of a vector that lies in the null space away; returns its coefficients.
-    pub(crate) fn project_out(&self, vector: &mut [f64]) -> Vec<f64> {
-        let sums = self.sums(vector);
-        let dot = |v: &Vec<(usize, f64)>| v.iter().map(|&(c, w)| w * sums[c]).sum::<f64>();
-        let coefficients: Vec<f64> = self.vectors.iter().map(dot).collect();
-        let mut removed = vec![0.0; sums.len()];
-        for (vector, k) in self.vectors.iter().zip(&coefficients) {
-            vector.iter().for_each(|&(c, w)| removed[c] += k * w);
+    /// The same with vectors of one unknown each, of `len` in all.
+    pub(crate) fn with_single(&self, len: usize, unknowns: &[u32]) -> Self {
+        let mut this = self.clone();
+        if !unknowns.is_empty() {
+            this.labels.resize(len, NONE);
         }
-        vector.par_iter_mut().zip(&self.labels).with_min_len(CHUNK).for_each(|(value, &label)| {
+        for &unknown in unknowns {
+            let component = this.sizes.len();
+            this.labels[unknown as usize] = component as u32;
+            this.sizes.push(1);
+            this.first.push(unknown as usize);
+            this.vectors.push(vec![(component, 1.0)]);
+        }
+        this
+    }
+
+    /// The part of it that outer terms do not feel.
+    pub(crate) fn unfelt_by(&self, outer: &Outer) -> Self {
+        let states = self.vectors.par_iter().map(|vector| outer.state_by(|i| self.value(vector, i)));
+        let states: Vec<(Vec<f64>, f64)> = states.zip(self.felt_at_most(outer)).collect();
+        let (felt, free): (Vec<usize>, Vec<usize>) = (0..states.len()).partition(|&k| states[k].1 > 0.0);
+        let mut vectors: Vec<Vec<(usize, f64)>> = free.iter().map(|&k| self.vectors[k].clone()).collect();
+        let n = felt.len();
+        if n > 0 {
+            let pushed: Vec<Vec<f64>> = felt.iter().map(|&k| outer.pushed(&states[k].0)).collect();
+            let gram = Mat::from_fn(n, n, |i, j| {
+                let (a, b) = (&states[felt[i]], &states[felt[j]]);
+                a.0.iter().zip(&pushed[j]).map(|(v, w)| v * w).sum::<f64>() / (a.1 * b.1).sqrt()
+            });
+            let combinations = free_combinations(&gram, |i| states[felt[i]].1);
+            for combination in orthonormal(combinations, &vec![1.0; n]) {
+                vectors.push(self.combined(felt.iter().copied().zip(combination)));
+            }
+        }
+        Self { vectors, ..self.clone() }
+    }
+
+    /// By vector: the energy of its values one by one, what outer terms would feel of it without cancellation.
+    pub(crate) fn felt_at_most(&self, outer: &Outer) -> Vec<f64> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let energies = outer.energies();
+        let felt = |vector: &Vec<(usize, f64)>| -> f64 {
+            energies.iter().map(|&(unknown, energy)| energy * self.value(vector, unknown).powi(2)).sum()
+        };
+        self.vectors.par_iter().map(felt).collect()
+    }
+
+    /// A sum of its vectors, each times a factor.
+    fn combined(&self, factors: impl Iterator<Item = (usize, f64)>) -> Vec<(usize, f64)> {
+        let mut sum: BTreeMap<usize, f64> = BTreeMap::new();
+        for (k, factor) in factors {
+            self.vectors[k].iter().for_each(|&(c, value)| *sum.entry(c).or_insert(0.0) += factor * value);
+        }
+        sum.into_iter().collect()
+    }
+
+    /// The value of one of its vectors at an unknown.
+    pub(crate) fn value(&self, vector: &[(usize, f64)], unknown: usize) -> f64 {
+        let label = self.labels.get(unknown).copied().unwrap_or(NONE);
+        vector.iter().find(|(c, _)| *c as u32 == label).map_or(0.0, |(_, value)| *value)
+    }
+
+    /// The products of a vector with those of the basis.
+    pub(crate) fn coefficients(&self, vector: &[f64]) -> Vec<f64> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let sums = self.sums(vector);
+        self.vectors.iter().map(|v| v.iter().map(|&(c, w)| w * sums[c]).sum()).collect()
+    }
+
+    /// Adds the vectors of the basis, each times a factor.
+    pub(crate) fn add(&self, factors: &[f64], to: &mut [f64]) {
+        if self.is_empty() {
+            return;
+        }
+        let mut added = vec![0.0; self.sizes.len()];
+        for (vector, k) in self.vectors.iter().zip(factors) {
+            vector.iter().for_each(|&(c, w)| added[c] += k * w);
+        }
+        to.par_iter_mut().zip(&self.labels).with_min_len(CHUNK).for_each(|(value, &label)| {
             if label != NONE {
-                *value -= removed[label as usize];
+                *value += added[label as usize];
             }
         });
+    }
+
+    /// Takes the part of a vector that lies in the null space away; returns its coefficients.
+    pub(crate) fn project_out(&self, vector: &mut [f64]) -> Vec<f64> {
+        let coefficients = self.coefficients(vector);
+        let removed: Vec<f64> = coefficients.iter().map(|c| -c).collect();
+        self.add(&removed, vector);
         coefficients
     }
 }
@@ -301,16 +391,21 @@ fn null_vectors<T: Real, const D: usize>(
         let ((_, a, s), (_, b, t)) = (&touched[i], &touched[j]);
         a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>() / (s * t).sqrt()
     });
-    let eigen =
-        gram.self_adjoint_eigen(faer::Side::Lower).expect("a small symmetric matrix has eigenvectors");
-    let free = (0..n).filter(|&k| eigen.S()[k] < 1e-13 * n as f64);
-    let combinations =
-        free.map(|k| (0..n).map(|i| eigen.U()[(i, k)] / touched[i].2.sqrt()).collect()).collect();
+    let combinations = free_combinations(&gram, |i| touched[i].2);
     let counts: Vec<f64> = touched.iter().map(|t| sizes[t.0] as f64).collect();
     for vector in orthonormal(combinations, &counts) {
         vectors.push(touched.iter().map(|t| t.0).zip(vector).collect());
     }
     vectors
+}
+
+/// The combinations of vectors that a matrix of their products does not see, where each was scaled to the size 1 by the square root of `scale`.
+fn free_combinations(gram: &Mat<f64>, scale: impl Fn(usize) -> f64) -> Vec<Vec<f64>> {
+    let n = gram.nrows();
+    let eigen =
+        gram.self_adjoint_eigen(faer::Side::Lower).expect("a small symmetric matrix has eigenvectors");
+    let free = (0..n).filter(|&k| eigen.S()[k] < 1e-13 * n as f64);
+    free.map(|k| (0..n).map(|i| eigen.U()[(i, k)] / scale(i).sqrt()).collect()).collect()
 }
 
 /// Gram-Schmidt in the inner product that weighs a component by its unknowns.

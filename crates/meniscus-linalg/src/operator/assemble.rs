@@ -8,8 +8,11 @@ use rayon::prelude::*;
 use super::affine::{Affine, AffineTerm};
 use super::extras::{Edge, ExtraUnknown, Extras};
 use super::low_rank::{self, LowRank, LowRankTerm};
+use super::outer::{Compliance, Outer};
 use super::stencil::{Patch, Stencil};
 use super::{Level, boundary_cells};
+use crate::deflation::Deflation;
+use crate::multigrid::NullSpace;
 use crate::real::Real;
 
 /// A symmetric positive semi-definite operator of three kinds of terms:
@@ -18,6 +21,7 @@ use crate::real::Real;
 #[derive(Clone, Debug)]
 pub struct Operator<const D: usize> {
     pub(crate) level: Level<f64, D>,
+    pub(crate) outer: Outer,
 }
 
 /// What is wrong with the parts of an operator.
@@ -103,10 +107,8 @@ impl<const D: usize> Operator<D> {
         let anchors: Vec<[f64; 2]> = extras.iter().map(|e| [e.anchor, 0.0]).collect();
         let (extras, couplings) =
             Extras::new(slots, block_len::<D>(), &anchors, vec![None; anchors.len()], &edges);
-        let low_rank = LowRank::new(terms).map_err(|term| AssembleError::BadTerm {
-            term,
-            reason: "the inverse mass is not symmetric positive semi-definite",
-        })?;
+        let low_rank =
+            LowRank::new(terms).map_err(|term| AssembleError::BadTerm { term, reason: NOT_DEFINITE })?;
         let (mut level, contacts) = Level::assemble(blocks, fill, extras, couplings, low_rank);
         level.check_weights()?;
         let named = contacts.iter().flatten().map(|c| c.term as usize).max();
@@ -118,7 +120,40 @@ impl<const D: usize> Operator<D> {
             reason: "the inverse mass of an affine term is not symmetric positive semi-definite",
         })?;
         level.dofs = level.affine.dofs().end;
-        Ok(Self { level })
+        Ok(Self { level, outer: Outer::default() })
+    }
+
+    /// Adds terms J^T M^-1 J that stay outside the hierarchy of the solver: few, of any stiffness, and with masses that can be
+    /// [changed](Operator::set_compliance).
+    pub fn with_outer(self, terms: &[LowRankTerm]) -> Result<Self, AssembleError> {
+        check_terms(terms, self.level.len())?;
+        let outer = Outer::new(terms, |i| self.level.is_unknown(i));
+        let outer = outer.map_err(|term| AssembleError::BadTerm { term, reason: NOT_DEFINITE })?;
+        Ok(Self { outer, ..self })
+    }
+
+    /// Puts another matrix in the place of the inverse masses of all outer terms: the degrees of freedom of terms may depend on each other, and those that are in no
+    /// group do not move.
+    ///
+    /// # Panics
+    /// If a matrix is not square, or a degree of freedom is in two groups, or there is none of its number.
+    pub fn set_compliance(&mut self, compliance: Vec<Compliance>) {
+        self.outer.set_compliance(compliance);
+    }
+
+    /// An estimate of what resists the outer terms' degrees of freedom: see [`Solver::outer_inertia`](crate::Solver::outer_inertia), but that it knows nothing of
+    /// what is sealed.
+    pub fn outer_inertia(&self) -> Vec<f64> {
+        let deflation = Deflation::new(&self.level, &self.outer, &NullSpace::default(), None);
+        deflation.map_or_else(Vec::new, |deflation| deflation.inertia())
+    }
+
+    /// The diagonal.
+    pub(crate) fn diagonal(&self) -> Vec<f64> {
+        let mut diagonal: Vec<f64> =
+            (0..self.len()).into_par_iter().map(|i| self.level.diagonal(i)).collect();
+        self.outer.diagonal().into_iter().for_each(|(i, value)| diagonal[i] += value);
+        diagonal
     }
 
     /// The blocks that hold the cells.
@@ -138,22 +173,22 @@ impl<const D: usize> Operator<D> {
 
     /// The number of unknowns: slots and extra unknowns with a non-zero row.
     pub fn unknowns(&self) -> usize {
-        self.level.unknowns()
+        self.level.unknowns() + self.outer.bare().len()
     }
 
     /// Whether row `i` is not zero.
     pub fn is_unknown(&self, i: usize) -> bool {
-        self.level.is_unknown(i)
+        self.level.is_unknown(i) || self.outer.is_bare(i)
     }
 
     /// y = A x; returns x · y. Slots that are not unknowns must hold 0 in `x`.
     pub fn apply(&self, x: &[f64], y: &mut [f64]) -> f64 {
-        self.level.apply(x, y)
+        self.level.apply(x, y) + self.outer.add_product(x, y)
     }
 
     /// Bytes that the coefficients occupy.
     pub fn bytes(&self) -> usize {
-        self.level.bytes()
+        self.level.bytes() + self.outer.bytes()
     }
 
     /// The entries of row `i` in ascending order of the columns, low-rank terms multiplied out: slow,
@@ -161,9 +196,12 @@ impl<const D: usize> Operator<D> {
     pub fn row(&self, i: usize) -> Vec<(usize, f64)> {
         let mut row = std::collections::BTreeMap::new();
         self.level.for_each_entry(i, |j, value| *row.entry(j).or_insert(0.0) += value);
+        self.outer.for_each_entry(i, |j, value| *row.entry(j).or_insert(0.0) += value);
         row.into_iter().collect()
     }
 }
+
+const NOT_DEFINITE: &str = "the inverse mass is not symmetric positive semi-definite";
 
 fn check_extras(extras: &[ExtraUnknown], slots: usize) -> Result<(), AssembleError> {
     for (e, extra) in extras.iter().enumerate() {

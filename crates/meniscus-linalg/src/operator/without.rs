@@ -12,7 +12,8 @@ impl<const D: usize> Operator<D> {
     /// The same operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
     /// what coupled them to others anchors those.
     pub(crate) fn without(&self, known: &[bool]) -> Self {
-        Self { level: self.level.without(known) }
+        let outer = self.outer.renamed(|i| (!known[i]).then_some(i));
+        Self { level: self.level.without(known), outer }
     }
 }
 

@@ -26,12 +26,15 @@ pub enum Kind {
 }
 
 /// A grid of cells; outside is closed.
+#[derive(Clone)]
 pub struct Problem<const D: usize> {
     pub cells: [usize; D],
     pub kinds: Vec<Kind>,
     pub blocks: Arc<Blocks<D>>,
     pub extras: Vec<ExtraUnknown>,
     pub terms: Vec<LowRankTerm>,
+    /// Terms that the hierarchy does not carry.
+    pub outer: Vec<LowRankTerm>,
     /// Where there are any, [`Kind::Term`] counts these.
     pub affine: Vec<AffineTerm<D>>,
 }
@@ -52,7 +55,15 @@ impl<const D: usize> Problem<D> {
         let unknown = all_cells(cells).zip(&kinds).filter(|(_, k)| **k == Kind::Unknown);
         let coords: Vec<[usize; D]> = unknown.map(|(c, _)| c.map(|c| c as usize / BLOCK_EDGE)).collect();
         let blocks = Arc::new(Blocks::from_list(cells, coords));
-        Self { cells, kinds, blocks, extras: Vec::new(), terms: Vec::new(), affine: Vec::new() }
+        Self {
+            cells,
+            kinds,
+            blocks,
+            extras: Vec::new(),
+            terms: Vec::new(),
+            outer: Vec::new(),
+            affine: Vec::new(),
+        }
     }
 
     /// Numbers the terms from 0 on without gaps.
@@ -173,7 +184,19 @@ impl<const D: usize> Problem<D> {
             &self.terms,
             &self.affine,
         );
+        let operator = operator.and_then(|operator| operator.with_outer(&self.outer));
         operator.expect("a valid operator")
+    }
+
+    /// Whether there are terms outside the hierarchy.
+    pub fn has_outer(&self) -> bool {
+        !self.outer.is_empty()
+    }
+
+    /// The same with all terms outside the hierarchy.
+    pub fn with_outer_terms(mut self) -> Self {
+        self.outer.append(&mut self.terms);
+        self
     }
 
     pub fn operator(&self) -> Operator<D> {
@@ -301,7 +324,7 @@ pub fn bodies<const D: usize>(n: usize, per_axis: usize, density: f64, open: boo
         }
         m
     };
-    problem.with_terms(basis, mass)
+    problem.with_terms(basis, mass).with_outer_terms()
 }
 
 /// Velocity along `axis` at `r` from the centre, per degree of freedom of a rigid motion.
@@ -537,6 +560,8 @@ pub struct Parts {
     pub known: bool,
     pub extras: bool,
     pub terms: bool,
+    /// Terms outside the hierarchy, of any strength.
+    pub outer: bool,
     pub plain: bool,
 }
 
@@ -563,7 +588,12 @@ impl<const D: usize> Random<D> {
             problem = problem.with_extras();
         }
         if parts.terms {
-            problem.terms = (0..4).map(|t| random_term(&problem, seed.wrapping_add(t))).collect();
+            problem.terms = (0..4).map(|t| random_term(&problem, seed.wrapping_add(t), 2.0)).collect();
+        }
+        if parts.outer {
+            // Where terms of both kinds touch the same cells, nothing takes care of those outside.
+            let range = if parts.terms { 0.3 } else { 0.5 };
+            problem.outer = (10..13).map(|t| random_term(&problem, seed.wrapping_add(t), range)).collect();
         }
         Self { problem, seed, closed_faces, plain: parts.plain }
     }
@@ -585,13 +615,16 @@ impl<const D: usize> Random<D> {
     }
 }
 
-pub fn random_term<const D: usize>(problem: &Problem<D>, seed: u64) -> LowRankTerm {
+/// A term on a tenth of the unknowns, at most some hundreds, stronger or weaker than the stencil by up to 10^`range`.
+pub fn random_term<const D: usize>(problem: &Problem<D>, seed: u64, range: f64) -> LowRankTerm {
     let k = 3;
     let mut unknowns: Vec<usize> = all_cells(problem.cells)
         .filter(|&c| problem.kind(c) == Kind::Unknown)
         .map(|c| problem.flat(c))
         .filter(|&i| noise(seed.wrapping_mul(77).wrapping_add(i as u64)) > 0.8)
         .collect();
+    let every = unknowns.len().div_ceil(300).max(1);
+    unknowns = unknowns.into_iter().step_by(every).collect();
     if seed.is_multiple_of(3) && problem.extras.len() > 1 {
         unknowns.clear();
     }
@@ -599,7 +632,7 @@ pub fn random_term<const D: usize>(problem: &Problem<D>, seed: u64) -> LowRankTe
     unknowns.extend(extras.filter(|&i| noise(seed.wrapping_mul(78).wrapping_add(i as u64)) > 0.0));
     let columns =
         (0..k * unknowns.len()).map(|i| noise(seed.wrapping_mul(99).wrapping_add(i as u64))).collect();
-    let strength = 10f64.powf(2.0 * noise(seed));
+    let strength = 10f64.powf(range * noise(seed));
     // A A^T + 1 is symmetric positive definite.
     let a: Vec<f64> = (0..k * k).map(|i| noise(seed.wrapping_mul(55).wrapping_add(i as u64))).collect();
     let inverse_mass = (0..k * k)

@@ -1,32 +1,44 @@
-//! The films between bodies and what they lie on.
+//! The films between bodies and what they lie on, and the seams between bodies that touch.
 //!
 //! A cell that a body and a wall leave next to nothing of is a film. A flow through it would have to be many times faster than the body, and
-//! none could be carried on to the next substep: its faces are closed, and what the motion of the body takes of it is taken of the rim.
+//! none could be carried on to the next substep: its faces are closed, and what the motion of the body takes of it is taken of the rim. So it is in the seam between two
+//! bodies, where the gap is less than half a cell: without a node there they would hold each other by suction, with a node of its own they would be glued, and so each feels
+//! the pressure of the rim there.
+//!
+//! If all that a body takes were taken of one layer of cells at the rim, it would leave the more slowly the finer the grid is: all would have to pass one cell. It is taken evenly
+//! of all cells within a length of the rim, which is half of the smallest extent of the body: that converges, and is a model of how water enters a gap.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use meniscus_core::grid::Slot;
 use rayon::prelude::*;
 
+use super::seams::PASSABLE;
 use super::sight::Seen;
 use super::{Boundary, CLOSED, NARROW};
 use crate::params::{Params, Solid, Surroundings};
 use crate::projection::{ClosedFace, FilmFlow};
 use crate::rigid::{Twist, add, motions_at, summed};
 
+/// The farthest cells that what leaves a film comes from, in steps from its rim: more would cost more than they are worth.
+const WIDEST: usize = 8;
+
 impl<const D: usize> Boundary<D> {
-    /// Closes the faces of films.
+    /// Closes the faces of films and seams.
     pub(super) fn close_films(&mut self, seen: &[Seen]) {
         let blocks = self.blocks.clone();
+        let seams = self.seams();
         let is_narrow = |cell: Slot| {
             // Of the two together distances at nodes would miss a gap that is less than a cell wide.
             let Seen { walls, bodies, .. } = &seen[cell.block];
             let [of_walls, of_bodies] = [walls, bodies].map(|sight| 1.0 - sight.open_volume(cell.local));
             of_walls + of_bodies > 1.0 - f64::from(NARROW) && of_bodies > f64::from(CLOSED)
         };
-        let is_film = |cell: Slot| blocks.is_inside(cell) && is_narrow(cell) && self.touches_wall(cell);
-        let sides = |face: &ClosedFace| [blocks.step(face.upper, face.axis, 0), Some(face.upper)];
-        let is_of_film = |face: &ClosedFace| sides(face).into_iter().flatten().any(is_film);
+        let is_film = |cell: Slot| {
+            seams.contains(&cell.flat::<D>())
+                || blocks.is_inside(cell) && is_narrow(cell) && self.touches_wall(cell)
+        };
+        let is_of_film = |face: &ClosedFace| self.sides(face).any(is_film);
         let films: Vec<Vec<bool>> =
             self.bodies.iter().map(|body| body.faces.iter().map(is_of_film).collect()).collect();
         for (body, is_of_film) in self.bodies.iter_mut().zip(films) {
@@ -53,15 +65,9 @@ impl<const D: usize> Boundary<D> {
         };
         let faces: Vec<&Vec<ClosedFace>> = self.bodies.iter().map(|body| &body.faces).collect();
         let fluxes: Vec<Vec<(usize, Twist)>> = free.par_iter().zip(faces).map(of_body).collect();
-        // What one body takes of the film between two, the other gives: it stays between them.
-        let mut cells: Vec<usize> = fluxes.iter().flatten().map(|&(cell, _)| cell).collect();
-        cells.sort_unstable();
-        let is_own = |cell: usize| cells.get(cells.partition_point(|&c| c < cell) + 1) != Some(&cell);
-        let flows = |flux: Vec<(usize, Twist)>| {
-            let flux = flux.into_iter().filter(|&(cell, _)| is_own(cell)).collect();
-            Films { boundary: self, flux }.flows()
-        };
-        let flows: Vec<Vec<FilmFlow>> = fluxes.into_par_iter().map(flows).collect();
+        let films =
+            Films::new(self, fluxes.iter().zip(&free).map(|(flux, solid)| (flux, width(params, solid))));
+        let flows: Vec<Vec<FilmFlow>> = fluxes.par_iter().map(|flux| films.flows(flux)).collect();
         self.bodies.iter_mut().zip(flows).for_each(|(body, films)| body.films = films);
     }
 
@@ -106,11 +112,7 @@ impl<const D: usize> Boundary<D> {
 
     /// Whether all faces of a cell of the domain are closed.
     fn is_blocked(&self, cell: Slot) -> bool {
-        let is_closed =
-            |axis: usize, face: Option<Slot>| face.is_none_or(|face| self.open.axes[axis][face] == 0.0);
-        let blocks = &self.blocks;
-        blocks.is_inside(cell)
-            && (0..D).all(|axis| is_closed(axis, Some(cell)) && is_closed(axis, blocks.step(cell, axis, 1)))
+        self.has_faces(cell, |open| open == 0.0)
     }
 
     /// Whether something else than bodies and sources closes a part of a face of a cell.
@@ -122,37 +124,108 @@ impl<const D: usize> Boundary<D> {
         })
     }
 
+    /// The cells that open faces lead to from a cell in fewer than `width` steps, and itself.
+    fn around(&self, cell: Slot, width: usize) -> Vec<Slot> {
+        let mut seen = BTreeSet::from([cell.flat::<D>()]);
+        let (mut all, mut last) = (vec![cell], vec![cell]);
+        for _ in 1..width {
+            let mut next = Vec::new();
+            for &cell in &last {
+                for (axis, side) in (0..2 * D).map(|k| (k / 2, k % 2)) {
+                    let Some(other) = self.blocks.step(cell, axis, side) else { continue };
+                    let face = if side == 0 { cell } else { other };
+                    let is_open = self.open.axes[axis][face] > PASSABLE && self.blocks.is_inside(other);
+                    if is_open && seen.insert(other.flat::<D>()) {
+                        next.push(other);
+                    }
+                }
+            }
+            all.extend(&next);
+            last = next;
+        }
+        all
+    }
+
     fn touches_wall(&self, cell: Slot) -> bool {
         (0..2 * D).any(|k| self.is_wall(cell, k / 2, k % 2))
     }
 }
 
-/// The films of a body.
-struct Films<'a, const D: usize> {
-    boundary: &'a Boundary<D>,
-    /// What flows out of each cell, by its flat index.
-    flux: BTreeMap<usize, Twist>,
+/// How far from the rim of its films what a body takes of them comes from, in cells.
+fn width<const D: usize>(params: &Params<D>, body: &Solid<D>) -> usize {
+    let smallest = body.shape.bounds().extent().into_iter().fold(f64::INFINITY, f64::min);
+    (0.5 * smallest / params.grid.dx).round().clamp(1.0, WIDEST as f64) as usize
 }
 
-impl<const D: usize> Films<'_, D> {
-    /// What is taken of the cells around instead, and through the cells between: in equal parts from all that are nearer to the rim.
-    /// What has no rim is lost: a body that fits its hole is held by suction.
-    fn flows(mut self) -> Vec<FilmFlow> {
+/// The films of all bodies. Bodies that share a film take of the same cells: what one takes and the other gives must cancel.
+struct Films<'a, const D: usize> {
+    boundary: &'a Boundary<D>,
+    /// The cells, by flat index, and how far from the rim what is taken of them comes from.
+    cells: BTreeMap<usize, usize>,
+    /// From the rim on: a cell, those that what it gives is taken of, and in which parts.
+    routes: Vec<(usize, Vec<(Slot, f64)>)>,
+}
+
+impl<'a, const D: usize> Films<'a, D> {
+    /// Of what flows out of cells by the motions of each body, and its width.
+    fn new<'b>(
+        boundary: &'a Boundary<D>,
+        fluxes: impl Iterator<Item = (&'b Vec<(usize, Twist)>, usize)>,
+    ) -> Self {
+        let mut cells = BTreeMap::new();
+        for (flux, width) in fluxes {
+            for &(cell, _) in flux {
+                let narrowest = cells.entry(cell).or_insert(width);
+                *narrowest = width.min(*narrowest);
+            }
+        }
+        let mut this = Self { boundary, cells, routes: Vec::new() };
+        this.routes = this.find_routes();
+        this
+    }
+
+    /// In equal parts to all that are nearer to the rim, and from there evenly to what is around.
+    fn find_routes(&self) -> Vec<(usize, Vec<(Slot, f64)>)> {
         let (order, layer) = self.by_distance();
-        let mut flows = Vec::new();
-        for &cell in order.iter().rev() {
+        let mut around: BTreeMap<(usize, usize), Vec<Slot>> = BTreeMap::new();
+        let mut routes = Vec::with_capacity(order.len());
+        for cell in order {
             let from = Slot::from_flat::<D>(cell);
             let is_nearer = |to: &Slot| match layer[&cell] {
                 0 => !self.boundary.is_blocked(*to),
                 own => layer.get(&to.flat::<D>()) == Some(&(own - 1)),
             };
             let nearer: Vec<Slot> = self.neighbours(from).filter(is_nearer).collect();
-            let flux = self.flux[&cell].map(|flux| flux / nearer.len() as f64);
+            let part = 1.0 / nearer.len() as f64;
+            let mut parts: Vec<(Slot, f64)> = Vec::new();
             for to in nearer {
-                if let Some(passed_on) = self.flux.get_mut(&to.flat::<D>()) {
-                    add(passed_on, &flux);
+                if layer[&cell] > 0 {
+                    parts.push((to, part));
+                    continue;
                 }
-                flows.push(FilmFlow { from, to, flux });
+                let width = self.cells[&cell];
+                let around =
+                    around.entry((to.flat::<D>(), width)).or_insert_with(|| self.boundary.around(to, width));
+                parts.extend(around.iter().map(|&to| (to, part / around.len() as f64)));
+            }
+            routes.push((cell, parts));
+        }
+        routes
+    }
+
+    /// What is taken of the cells around, and through the cells between, of what flows out of the films of a body.
+    /// What has no rim is lost: a body that fits its hole is held by suction.
+    fn flows(&self, flux: &[(usize, Twist)]) -> Vec<FilmFlow> {
+        let mut left: BTreeMap<usize, Twist> = flux.iter().copied().collect();
+        let mut flows = Vec::new();
+        for (cell, parts) in self.routes.iter().rev() {
+            let Some(flux) = left.remove(cell) else { continue };
+            for &(to, part) in parts {
+                let flux = flux.map(|flux| part * flux);
+                if self.cells.contains_key(&to.flat::<D>()) {
+                    add(left.entry(to.flat::<D>()).or_default(), &flux);
+                }
+                flows.push(FilmFlow { from: Slot::from_flat::<D>(*cell), to, flux });
             }
         }
         flows
@@ -162,14 +235,14 @@ impl<const D: usize> Films<'_, D> {
     fn by_distance(&self) -> (Vec<usize>, BTreeMap<usize, usize>) {
         let neighbours = |cell: usize| self.neighbours(Slot::from_flat::<D>(cell));
         let at_rim = |cell: &usize| neighbours(*cell).any(|other| !self.boundary.is_blocked(other));
-        let mut order: Vec<usize> = self.flux.keys().copied().filter(at_rim).collect();
+        let mut order: Vec<usize> = self.cells.keys().copied().filter(at_rim).collect();
         let mut layer: BTreeMap<usize, usize> = order.iter().map(|&cell| (cell, 0)).collect();
         let mut next = 0;
         while let Some(&cell) = order.get(next) {
             next += 1;
             let further = layer[&cell] + 1;
             for other in neighbours(cell).map(Slot::flat::<D>) {
-                if self.flux.contains_key(&other) && !layer.contains_key(&other) {
+                if self.cells.contains_key(&other) && !layer.contains_key(&other) {
                     layer.insert(other, further);
                     order.push(other);
                 }

@@ -1,6 +1,7 @@
 //! What the solids leave open: distances, open fractions and velocities of walls.
 
 mod films;
+mod seams;
 mod sight;
 mod thin_walls;
 
@@ -16,6 +17,7 @@ use crate::projection::{ClosedFace, FilmFlow, RigidBody};
 use crate::rigid::Matrix;
 pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
 use sight::{Seen, Sight, at_nodes, fill_open, find_sights};
+pub use thin_walls::{is_parted, point_in_the_open};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;
@@ -300,6 +302,11 @@ impl<const D: usize> Boundary<D> {
     /// Whether the block sees a solid.
     pub fn is_cut(&self, block: usize) -> bool {
         matches!(self.sight[block], Sight::Cut(_))
+    }
+
+    /// The cells of a block of which walls thinner than a cell close lower faces.
+    pub fn parted_cells(&self, block: usize) -> impl Iterator<Item = Slot> {
+        self.sight[block].parted_cells().map(move |local| Slot { block, local })
     }
 
     /// The signed distance to the solids at a point of a block, in cells, as far as it is in sight: else

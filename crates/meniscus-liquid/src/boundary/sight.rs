@@ -86,6 +86,12 @@ impl Sight {
         }
     }
 
+    /// The cells of which a thin wall closes lower faces.
+    pub(super) fn parted_cells(&self) -> impl Iterator<Item = usize> {
+        let parted: &[u8] = if let Self::Cut(cut) = self { &cut.parted } else { &[] };
+        parted.iter().enumerate().filter(|(_, bits)| **bits != 0).map(|(local, _)| local)
+    }
+
     /// The open fraction of a cell.
     pub(super) fn open_volume(&self, local: usize) -> f64 {
         match self {

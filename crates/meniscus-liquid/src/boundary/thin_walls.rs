@@ -37,7 +37,7 @@ pub fn find_parted<const D: usize>(nodes: &[f32], distance: impl Fn([f64; D]) ->
 const STEP: f64 = 0.02;
 
 /// The point that a cell stands for; none if its centre lies in a solid that is not thin.
-fn point_in_the_open<const D: usize>(
+pub fn point_in_the_open<const D: usize>(
     distance: &impl Fn([f64; D]) -> f64,
     centre: [f64; D],
 ) -> Option<[f64; D]> {
@@ -50,7 +50,7 @@ fn point_in_the_open<const D: usize>(
 }
 
 /// Whether a thin wall lies between two points in the open.
-fn is_parted<const D: usize>(distance: &impl Fn([f64; D]) -> f64, from: [f64; D], to: [f64; D]) -> bool {
+pub fn is_parted<const D: usize>(distance: &impl Fn([f64; D]) -> f64, from: [f64; D], to: [f64; D]) -> bool {
     let way = sub(to, from);
     let length = norm(way).max(f64::MIN_POSITIVE);
     let (mut gone, end) = (distance(from).max(STEP), length - distance(to));

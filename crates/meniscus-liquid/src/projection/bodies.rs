@@ -17,8 +17,6 @@ pub struct RigidBody<const D: usize> {
     pub mass: Matrix,
     /// The tentative velocity.
     pub velocity: Twist,
-    /// Whether the velocity is given, whatever the pressure: as if the mass were infinite.
-    pub held: bool,
     /// The faces that it closes, wholly or in part.
     pub faces: Vec<ClosedFace>,
     /// What its motions take of the films between it and walls.
@@ -71,6 +69,7 @@ impl<const D: usize> RigidBody<D> {
 
 /// How the pressure of cells and bubbles moves bodies, and the bodies' velocities are fluxes of them.
 pub(super) struct Couplings<'a, const D: usize> {
+    bodies: &'a [RigidBody<D>],
     of_bodies: Vec<Coupling<'a, D>>,
     cell_mass: f64,
 }
@@ -89,25 +88,21 @@ impl<'a, const D: usize> Couplings<'a, D> {
         let cell_mass = density * faces.liquid().grid.dx.powi(D as i32);
         let bodies = faces.liquid().bodies;
         let coupling = |body: &'a RigidBody<D>| {
-            let inverse_mass = match body.held {
-                true => [[0.0; SIZE]; SIZE],
-                false => inverse(body.mass).map(|row| row.map(|m| m * cell_mass)),
-            };
+            let inverse_mass = inverse(body.mass).map(|row| row.map(|m| m * cell_mass));
             Coupling { body, columns: columns(faces, body), inverse_mass }
         };
-        Self { of_bodies: bodies.par_iter().map(coupling).collect(), cell_mass }
+        Self { bodies, of_bodies: bodies.par_iter().map(coupling).collect(), cell_mass }
     }
 
     /// The terms J^T M^-1 J of the operator.
     pub(super) fn terms(&self) -> Vec<LowRankTerm> {
         let count = motion_count::<D>();
         let term = |Coupling { columns, inverse_mass, .. }: &Coupling<D>| LowRankTerm {
-            inverse_mass: inverse_mass[..count].iter().flat_map(|row| row[..count].to_vec()).collect(),
+            inverse_mass: without_unused::<D>(inverse_mass),
             unknowns: columns.iter().map(|&(unknown, _)| unknown).collect(),
             columns: columns.iter().flat_map(|(_, column)| column[..count].to_vec()).collect(),
         };
-        // The motion of one that is held is in the right-hand side.
-        self.of_bodies.iter().filter(|coupling| !coupling.body.held).map(term).collect()
+        self.of_bodies.iter().map(term).collect()
     }
 
     /// The tentative velocities.
@@ -124,17 +119,48 @@ impl<'a, const D: usize> Couplings<'a, D> {
         }
     }
 
-    /// The velocities of the bodies after the scaled pressures have pushed them.
-    pub(super) fn pushed(&self, scaled_pressure: &[f64]) -> Vec<Twist> {
-        let push = |Coupling { body, columns, inverse_mass }: &Coupling<D>| {
+    /// Takes these fluxes from a right-hand side.
+    pub(super) fn subtract_flux(&self, velocity: &[Twist], rhs: &mut [f64]) {
+        let opposite: Vec<Twist> = velocity.iter().map(|velocity| velocity.map(|v| -v)).collect();
+        self.add_flux(&opposite, rhs);
+    }
+
+    /// What the scaled pressures push each body with, in the mass of a cell.
+    pub(super) fn push(&self, scaled_pressure: &[f64]) -> Vec<Twist> {
+        let push = |Coupling { columns, .. }: &Coupling<D>| {
             let mut impulse = [0.0; SIZE];
             for (unknown, column) in columns {
                 impulse.iter_mut().zip(column).for_each(|(sum, c)| *sum += c * scaled_pressure[*unknown]);
             }
+            impulse
+        };
+        self.of_bodies.iter().map(push).collect()
+    }
+
+    /// The velocities of the bodies after the scaled pressures, and nothing else, have pushed them.
+    pub(super) fn pushed(&self, scaled_pressure: &[f64]) -> Vec<Twist> {
+        let pushed = |(Coupling { body, inverse_mass, .. }, impulse): (&Coupling<D>, Twist)| {
             let change = product(inverse_mass, &impulse);
             std::array::from_fn(|motion| body.velocity[motion] + change[motion])
         };
-        self.of_bodies.iter().map(push).collect()
+        self.of_bodies.iter().zip(self.push(scaled_pressure)).map(pushed).collect()
+    }
+
+    pub(super) fn bodies(&self) -> &'a [RigidBody<D>] {
+        self.bodies
+    }
+
+    /// The mass of a cell full of liquid, in kg (2D: kg/m).
+    pub(super) fn cell_mass(&self) -> f64 {
+        self.cell_mass
+    }
+
+    /// The inverse mass of each body, in that unit, and its tentative velocity.
+    pub(super) fn free(&self) -> Vec<(Vec<f64>, Twist)> {
+        let free = |Coupling { body, inverse_mass, .. }: &Coupling<D>| {
+            (without_unused::<D>(inverse_mass), body.velocity)
+        };
+        self.of_bodies.iter().map(free).collect()
     }
 
     /// The energies of the bodies, in those of a cell full of liquid.
@@ -146,6 +172,12 @@ impl<'a, const D: usize> Couplings<'a, D> {
         };
         self.of_bodies.iter().zip(velocity).map(of_body).fold(KineticEnergy::default(), KineticEnergy::plus)
     }
+}
+
+/// The entries of a matrix that there are in this dimension, row by row.
+fn without_unused<const D: usize>(matrix: &Matrix) -> Vec<f64> {
+    let count = motion_count::<D>();
+    matrix[..count].iter().flat_map(|row| row[..count].to_vec()).collect()
 }
 
 /// What the motions of a body make flow out of the unknowns, per area of a face, in their order.

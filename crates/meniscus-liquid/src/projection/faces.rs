@@ -317,15 +317,20 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 *flux = if self.is_unknown(cell) {
                     let through = |axis, side| self.flux(velocity, axis, self.slot_of(cell, axis, side));
                     let out = (0..D).map(|axis| through(axis, 1) - through(axis, 0)).sum::<f64>();
-                    match self.liquid.divergence.map(|divergence| divergence(cell)) {
-                        Some(rate) if rate != 0.0 => out - rate * self.liquid.grid.dx * self.widest(cell),
-                        _ => out,
-                    }
+                    out - self.wanted_flux(cell)
                 } else {
                     0.0
                 };
             }
         });
+    }
+
+    /// The flux that is wanted out of a cell, per area of a face.
+    pub(super) fn wanted_flux(&self, cell: Slot) -> f64 {
+        match self.liquid.divergence.map(|divergence| divergence(cell)) {
+            Some(rate) if rate != 0.0 => rate * self.liquid.grid.dx * self.widest(cell),
+            _ => 0.0,
+        }
     }
 
     /// Writes the flux out of each bubble per area of a face, that of the solids included, less what it is to

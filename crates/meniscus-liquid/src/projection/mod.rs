@@ -49,6 +49,10 @@
 //! motion takes of the cells under it is taken of the nearest nodes around (`boundary/films.rs`). The fluxes of a motion then also sum to zero in a
 //! sealed box, so that a body can leave its wall.
 //!
+//! # Contact
+//! Where bodies touch, impulses between them that push and do not pull keep them from passing through each other, as multipliers of the same minimum. Those that press are eliminated in the
+//! mass matrices: bodies that press on each other have one matrix together in the place of `M^-1`, of lower rank, and feel the liquid together. Which do is found in rounds.
+//!
 //! # Affine regions
 //! Cells far from all surfaces may move together (Goldade 2020, section 5): a *region* is a velocity carrier with the velocity `u + A (x - c)`, `A` of
 //! trace 0, on all its faces, those to its neighbours included. It has no pressure nodes, since such a field has no divergence. With
@@ -80,7 +84,7 @@
 //! ```
 //!
 //! These are the conditions of the minimum of the same quadratic function under the bounds `q >= 0`, since its gradient is `F`
-//! ([`solve_bounded`]). What moves with the pressure of its walls loses energy as before. The bound holds for the wall of a
+//! ([`meniscus_linalg::solve_bounded`]). What moves with the pressure of its walls loses energy as before. The bound holds for the wall of a
 //! body too, which then is not pulled either. The pressure is that at the cell's centre, relative to open air: surface tension that
 //! holds liquid below that pressure does not hold it to a wall.
 //!
@@ -114,15 +118,15 @@ mod faces;
 mod parts;
 mod plain;
 mod separation;
+mod solve;
 
 use std::time::Instant;
 
 use meniscus_core::grid::{FaceField, Field, Grid, Slot};
-use meniscus_linalg::{
-    BoundedInfo, ExtraUnknown, Operator, Patch, SolveInfo, SolveParams, Solver, solve_bounded,
-};
+use meniscus_linalg::{ExtraUnknown, Operator, Patch, SolveInfo, SolveParams};
 use rayon::prelude::*;
 
+pub use crate::contact::Touch;
 use crate::rigid::Twist;
 
 pub use affine::{AffineRegions, NO_REGION};
@@ -131,6 +135,7 @@ pub use bodies::{ClosedFace, FilmFlow, RigidBody};
 pub use error::ProjectionError;
 use faces::Faces;
 pub use separation::{SeparatingFace, Separation};
+use solve::Pressures;
 
 /// The precision in which fields are stored: `f32` or `f64`. All arithmetic is in f64.
 pub trait Stored: Copy + Send + Sync + Into<f64> {
@@ -172,6 +177,8 @@ pub struct Liquid<'a, T, const D: usize> {
     pub bubbles: Option<&'a Bubbles>,
     /// The rigid bodies that pressure moves.
     pub bodies: &'a [RigidBody<D>],
+    /// Where they touch each other and what is around; `None` if they pass through it.
+    pub touching: Option<&'a Touching<D>>,
     /// Cells that move together; `None` if each moves on its own.
     pub regions: Option<&'a AffineRegions>,
     /// The density of a second fluid that fills what the liquid leaves, as a part of that of the liquid; `None` if air is what is there.
@@ -183,6 +190,34 @@ pub struct Liquid<'a, T, const D: usize> {
     /// By how much the liquid's pressure exceeds that of the air at the surface near a cell, in Pa: surface
     /// tension times curvature, wanted of the cells on both sides of a face that the surface crosses.
     pub surface_pressure: Option<&'a Field<T, D>>,
+}
+
+/// Where bodies touch each other, solids and sides of the domain.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Touching<const D: usize> {
+    /// The places, also those where they will touch before the step ends.
+    pub touches: Vec<Touch<D>>,
+    /// How near things are that touch, in metres.
+    pub near: f64,
+    /// Contacts that change the velocity of a body by less, in m/s, are not hits.
+    pub rest: f64,
+    /// The velocities of the bodies at the end of the last step.
+    pub last: Vec<Twist>,
+}
+
+/// How it went with contacts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ContactInfo {
+    /// Places where bodies touch something, or nearly so.
+    pub touches: usize,
+    /// Those of them that press.
+    pub pressing: usize,
+    /// Rounds that it took to find which do.
+    pub rounds: usize,
+    /// Whether they were found.
+    pub is_settled: bool,
+    /// By body: the velocity that it keeps until it hits what it does not touch yet; `None` if there is nothing.
+    pub until_hit: Vec<Option<Twist>>,
 }
 
 /// The rate at which the liquid cell at a slot is to grow, in 1/s.
@@ -244,6 +279,8 @@ pub struct ProjectionInfo<const D: usize> {
     pub bubble_pressure: Vec<f64>,
     /// The velocity of each body.
     pub body_velocity: Vec<Twist>,
+    /// How it went with contacts.
+    pub contact: ContactInfo,
     /// The faces whose velocity was set.
     pub valid: FaceField<bool, D>,
     /// Where the time went.
@@ -260,7 +297,7 @@ pub struct ProjectionSeconds {
     pub assemble: f64,
     /// To set the solver up; 0 with walls that let go, where that is a part of the solve.
     pub set_up: f64,
-    /// To solve.
+    /// To solve, all rounds together.
     pub solve: f64,
 }
 
@@ -314,6 +351,7 @@ pub struct Workspace {
 ///     solid_velocity: None,
 ///     bubbles: None,
 ///     bodies: &[],
+///     touching: None,
 ///     regions: None,
 ///     second_density_ratio: None,
 ///     separates: None,
@@ -350,32 +388,36 @@ pub fn project<T: Stored, const D: usize>(
     rhs.clear();
     rhs.resize(operator.len(), 0.0);
     let scale = params.dt / (params.density * liquid.grid.dx);
-    fill_rhs(&faces, &bodies, velocity, scale, rhs);
+    fill_rhs(&faces, velocity, scale, rhs);
 
     let of_bubbles = liquid.bubbles.map_or(&[][..], |bubbles| &bubbles.pressure);
     solution.clear();
     solution.par_extend(pressure.values().par_iter().chain(of_bubbles).map(|p| p * scale));
     let walls = separation::wall_cells(&faces);
-    let (solve, leaving, mut separation) = if walls.is_empty() {
-        let memory_now = std::mem::take(memory);
-        let mut solver = timed(&mut seconds.set_up, || Solver::with_workspace(operator, memory_now));
-        let solve = timed(&mut seconds.solve, || solver.solve(rhs, solution, &params.solve));
-        *memory = solver.into_workspace();
-        (solve?, Vec::new(), Separation::default())
-    } else {
-        let solve = || solve_bounded(&operator, &walls, rhs, solution, &params.solve, memory);
-        let bounded = timed(&mut seconds.solve, solve)?;
-        let BoundedInfo { solve, rounds, active, complementarity } = bounded;
-        (solve, active, Separation { cells: Vec::new(), complementarity, rounds })
+    let mut pressures = Pressures::new(operator, walls, &params.solve, memory, seconds);
+    // What is shut in without air cannot grow: bodies would move at any speed to make room for it. Of two fluids one makes room for the other.
+    let is_alone = liquid.second_density_ratio.is_none();
+    let sealed = if is_alone && !liquid.bodies.is_empty() { pressures.sealed_cells() } else { Vec::new() };
+    let wanted = |i: usize| faces.wanted_flux(Slot::from_flat::<D>(i));
+    sealed.iter().for_each(|&i| rhs[i] -= wanted(i));
+    let touching = liquid.touching.filter(|touching| !touching.touches.is_empty());
+    let (body_velocity, contact) = match touching {
+        None => {
+            bodies.subtract_flux(&bodies.tentative(), rhs);
+            pressures.solve(rhs, solution, params.solve.tolerance)?;
+            (bodies.pushed(solution), ContactInfo { is_settled: true, ..ContactInfo::default() })
+        }
+        Some(touching) => pressures.settle(&bodies, touching, params.dt, rhs, solution)?,
     };
+    let (solve, seconds, leaving, mut separation) = pressures.finish();
 
     let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
-    let body_velocity = bodies.pushed(solution);
     let of_liquid = faces.subtract_gradient(solution, scale, velocity);
     let of_regions = regions.push(&faces, solution, velocity);
     let of_carriers = bodies.energy(&body_velocity).plus(of_regions);
     let kinetic_energy = of_liquid.plus(of_carriers).scaled(0.5 * cell_mass);
     faces.net_flux(velocity, rhs);
+    sealed.iter().for_each(|&i| rhs[i] += wanted(i));
     bodies.add_flux(&body_velocity, rhs);
     let rate = |i: usize| (Slot::from_flat::<D>(i), rhs[i].max(0.0) / liquid.grid.dx);
     separation.cells = leaving.iter().map(|&i| rate(i)).collect();
@@ -394,6 +436,7 @@ pub fn project<T: Stored, const D: usize>(
         separation,
         bubble_pressure,
         body_velocity,
+        contact,
         valid,
         seconds,
         solve,
@@ -421,20 +464,19 @@ pub fn pressure_system<T: Stored, const D: usize>(
     let regions = affine::Carriers::fit(&faces, &mut velocity);
     let operator = assemble(&faces, &bodies, &regions)?;
     let mut rhs = vec![0.0; operator.len()];
-    fill_rhs(&faces, &bodies, &velocity, params.dt / (params.density * liquid.grid.dx), &mut rhs);
+    fill_rhs(&faces, &velocity, params.dt / (params.density * liquid.grid.dx), &mut rhs);
+    bodies.subtract_flux(&bodies.tentative(), &mut rhs);
     Ok((operator, rhs))
 }
 
-/// What flows into every cell and bubble, and the jumps of pressure at its surface.
+/// What flows into every cell and bubble while the bodies rest, and the jumps of pressure at its surface.
 fn fill_rhs<T: Stored, const D: usize>(
     faces: &Faces<T, D>,
-    bodies: &Couplings<D>,
     velocity: &FaceField<T, D>,
     scale: f64,
     rhs: &mut [f64],
 ) {
     faces.net_flux(velocity, rhs);
-    bodies.add_flux(&bodies.tentative(), rhs);
     rhs.par_iter_mut().for_each(|b| *b = -*b);
     faces.add_jumps(scale, rhs);
 }
@@ -476,7 +518,8 @@ fn assemble<T: Stored, const D: usize>(
     let couplings = faces.bubble_couplings().into_iter();
     let bubbles: Vec<_> = couplings.map(|couplings| ExtraUnknown { couplings, anchor: 0.0 }).collect();
     let blocks = faces.blocks().clone();
-    Ok(Operator::assemble_with_affine(blocks, fill, &bubbles, &bodies.terms(), &regions.terms())?)
+    let operator = Operator::assemble_with_affine(blocks, fill, &bubbles, &[], &regions.terms())?;
+    Ok(operator.with_outer(&bodies.terms())?)
 }
 
 impl KineticEnergy {

@@ -239,6 +239,7 @@ mod tests {
             solid_velocity: None,
             bubbles: None,
             bodies: &[],
+            touching: None,
             regions: Some(&regions),
             second_density_ratio,
             separates: None,

@@ -61,6 +61,7 @@ impl<const D: usize> Case<D> {
             bubbles: None,
             divergence: None,
             bodies: &[],
+            touching: None,
             surface_pressure: None,
             regions: None,
             second_density_ratio: None,
