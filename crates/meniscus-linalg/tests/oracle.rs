@@ -61,7 +61,8 @@ fn check_operator<const D: usize>(operator: &Operator<D>, has_outer: bool, seed:
     operator.apply(&y, &mut ay);
     let scale = norm(&ax) * norm(&y) + 1e-300;
     let rounding = if has_outer { 1e-11 } else { 1e-13 };
-    assert!((dot(&y, &ax) - dot(&x, &ay)).abs() <= rounding * scale, "the operator is not symmetric");
+    let gap = (dot(&y, &ax) - dot(&x, &ay)).abs();
+    assert!(gap <= rounding * scale, "the operator is not symmetric: {gap:e} of {scale:e}");
     assert!((xax - dot(&x, &ax)).abs() <= 1e-13 * norm(&x) * norm(&ax));
     assert!(xax >= -1e-12 * norm(&x) * norm(&ax));
     for (r, &i) in unknowns.iter().enumerate() {

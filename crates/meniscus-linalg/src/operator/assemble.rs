@@ -129,7 +129,14 @@ impl<const D: usize> Operator<D> {
         check_terms(terms, self.level.len())?;
         let outer = Outer::new(terms, |i| self.level.is_unknown(i));
         let outer = outer.map_err(|term| AssembleError::BadTerm { term, reason: NOT_DEFINITE })?;
-        Ok(Self { outer, ..self })
+        Ok(self.with(outer))
+    }
+
+    pub(crate) fn with(mut self, outer: Outer) -> Self {
+        if !outer.bare().is_empty() {
+            self.level.mark_plain(outer.bare());
+        }
+        Self { outer, ..self }
     }
 
     /// Puts another matrix in the place of the inverse masses of all outer terms: the degrees of freedom of terms may depend on each other, and those that are in no

@@ -95,14 +95,17 @@ impl<T: Real, const D: usize> Level<T, D> {
             affine,
             sheets: Sheets::default(),
         };
-        level.mark_plain();
+        level.mark_plain(&[]);
         (level, contacts)
     }
 
-    /// Finds the masks that are plain.
-    fn mark_plain(&mut self) {
-        let unknown: Vec<CellMask<D>> =
+    /// Finds the masks that are plain. Vectors may hold values in the `others` too, of which this level knows nothing.
+    pub(super) fn mark_plain(&mut self, others: &[u32]) {
+        let mut unknown: Vec<CellMask<D>> =
             (0..self.blocks.len()).into_par_iter().map(|block| self.unknown_cells(block)).collect();
+        for cell in others.iter().map(|&i| i as usize).filter(|&i| i < self.slots()) {
+            unknown[cell / block_len::<D>()].insert(cell % block_len::<D>());
+        }
         let is_plain = |block: usize| {
             let stencil = &self.stencils[block];
             let own = stencil.unknown_cells();

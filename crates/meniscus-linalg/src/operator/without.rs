@@ -6,14 +6,14 @@ use rayon::prelude::*;
 use super::extras::{Coupling, Edge, Extras};
 use super::low_rank::{Factor, LowRank};
 use super::stencil::{Patch, Stencil};
-use super::{Affine, Contact, Level, Operator, Sheets};
+use super::{Affine, Contact, Level, Operator, Outer, Sheets};
 
 impl<const D: usize> Operator<D> {
     /// The same operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
     /// what coupled them to others anchors those.
     pub(crate) fn without(&self, known: &[bool]) -> Self {
         let outer = self.outer.renamed(|i| (!known[i]).then_some(i));
-        Self { level: self.level.without(known), outer }
+        Self { level: self.level.without(known), outer: Outer::default() }.with(outer)
     }
 }
 
@@ -49,7 +49,7 @@ impl<const D: usize> Level<f64, D> {
             dofs: self.dofs,
             sheets: Sheets::default(),
         };
-        level.mark_plain();
+        level.mark_plain(&[]);
         level
     }
 
