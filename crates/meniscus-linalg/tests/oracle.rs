@@ -60,7 +60,7 @@ fn check_operator<const D: usize>(operator: &Operator<D>, has_outer: bool, seed:
     let xax = operator.apply(&x, &mut ax);
     operator.apply(&y, &mut ay);
     let scale = norm(&ax) * norm(&y) + 1e-300;
-    let rounding = if has_outer { 1e-11 } else { 1e-13 };
+    let rounding = if has_outer { 1e-12 } else { 1e-13 };
     let gap = (dot(&y, &ax) - dot(&x, &ay)).abs();
     assert!(gap <= rounding * scale, "the operator is not symmetric: {gap:e} of {scale:e}");
     assert!((xax - dot(&x, &ax)).abs() <= 1e-13 * norm(&x) * norm(&ax));
@@ -82,7 +82,13 @@ fn check_operator<const D: usize>(operator: &Operator<D>, has_outer: bool, seed:
 
 fn check_preconditioner<const D: usize>(operator: &Operator<D>, has_outer: bool, seed: u64) {
     let n = operator.len();
-    let (x, y) = (random_unknowns(operator, seed), random_unknowns(operator, seed + 1));
+    // What outer terms alone see of the null space is taken away on one side of the preconditioner only: it is asked in the range.
+    let in_range = |seed: u64| {
+        let (x, mut ax) = (random_unknowns(operator, seed), vec![0.0; n]);
+        operator.apply(&x, &mut ax);
+        if has_outer { ax } else { x }
+    };
+    let (x, y) = (in_range(seed), in_range(seed + 1));
     let mut solver = Solver::new(operator.clone());
     let (mut bx, mut by) = (vec![0.0; n], vec![0.0; n]);
     solver.precondition(&x, &mut bx);
@@ -90,8 +96,8 @@ fn check_preconditioner<const D: usize>(operator: &Operator<D>, has_outer: bool,
     let scale = norm(&x) * norm(&by) + norm(&y) * norm(&bx) + 1e-300;
     let gap = (dot(&y, &bx) - dot(&x, &by)).abs() / scale;
     // The cycle works in f32: 24 bits, and a few hundred operations between entry and exit. The projections
-    // beside outer terms are oblique, of a norm up to a hundred for terms on random cells, and magnify that on both sides.
-    let allowed = if has_outer { 2e-2 } else { 2e-6 };
+    // beside outer terms are oblique and magnify that.
+    let allowed = if has_outer { 2e-5 } else { 2e-6 };
     assert!(gap <= allowed, "the preconditioner is not symmetric: {gap:e}");
     assert!(dot(&x, &bx) > 0.0 || norm(&x) == 0.0, "the preconditioner is not positive definite");
 }

@@ -405,7 +405,12 @@ fn free_combinations(gram: &Mat<f64>, scale: impl Fn(usize) -> f64) -> Vec<Vec<f
     let eigen =
         gram.self_adjoint_eigen(faer::Side::Lower).expect("a small symmetric matrix has eigenvectors");
     let free = (0..n).filter(|&k| eigen.S()[k] < 1e-13 * n as f64);
-    free.map(|k| (0..n).map(|i| eigen.U()[(i, k)] / scale(i).sqrt()).collect()).collect()
+    free.map(|k| (0..n).map(|i| cleaned(eigen.U()[(i, k)]) / scale(i).sqrt()).collect()).collect()
+}
+
+/// An entry of a vector of length 1 that is rounding becomes 0: outer terms that touch it alone would take it for something they feel.
+fn cleaned(entry: f64) -> f64 {
+    if entry.abs() < 1e-13 { 0.0 } else { entry }
 }
 
 /// Gram-Schmidt in the inner product that weighs a component by its unknowns.
@@ -418,7 +423,9 @@ fn orthonormal(vectors: Vec<Vec<f64>>, counts: &[f64]) -> Vec<Vec<f64>> {
             vector.iter_mut().zip(other).for_each(|(v, o)| *v -= d * o);
         }
         let length = dot(&vector, &vector).sqrt();
-        vector.iter_mut().for_each(|v| *v /= length);
+        for (v, count) in vector.iter_mut().zip(counts) {
+            *v = cleaned(*v / length * count.sqrt()) / count.sqrt();
+        }
         basis.push(vector);
     }
     basis

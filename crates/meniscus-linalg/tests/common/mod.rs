@@ -591,9 +591,7 @@ impl<const D: usize> Random<D> {
             problem.terms = (0..4).map(|t| random_term(&problem, seed.wrapping_add(t), 2.0)).collect();
         }
         if parts.outer {
-            // Where terms of both kinds touch the same cells, nothing takes care of those outside.
-            let range = if parts.terms { 0.3 } else { 0.5 };
-            problem.outer = (10..13).map(|t| random_term(&problem, seed.wrapping_add(t), range)).collect();
+            problem.outer = (10..13).map(|t| random_term(&problem, seed.wrapping_add(t), 2.0)).collect();
         }
         Self { problem, seed, closed_faces, plain: parts.plain }
     }
