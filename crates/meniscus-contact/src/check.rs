@@ -6,7 +6,7 @@ use crate::{BodySpec, ContactError, Domain, Owner};
 pub fn domain<const D: usize>(domain: &Domain<D>) -> Result<(), ContactError> {
     let extent = domain.bounds.extent();
     let has_inside = extent.iter().all(|length| *length > 0.0 && length.is_finite());
-    let is_real = domain.dx > 0.0 && domain.dx.is_finite() && domain.gravity.is_finite();
+    let is_real = domain.dx > 0.0 && domain.dx.is_finite() && domain.gravity.iter().all(|g| g.is_finite());
     if has_inside && is_real { Ok(()) } else { Err(ContactError::BadDomain) }
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn contacts<const D: usize>(setup: &Setup<D>) -> Result<Option<Arc<Co
         },
         closed: setup.open.map(|sides| sides.map(|open| !open)),
         dx: setup.grid.dx,
-        gravity: norm(setup.gravity),
+        gravity: setup.gravity,
     };
     let (bodies, solids): (Vec<_>, Vec<_>) = (bodies.collect(), solids.collect());
     Contacts::new(&bodies, &solids, &domain).map(|contacts| Some(Arc::new(contacts)))

@@ -312,3 +312,35 @@ fn what_collides_in_a_closed_tank_makes_no_energy() {
     let lost = first - least;
     assert!(grown < 0.02 * lost, "{grown} J/m were made, {lost} lost");
 }
+
+/// A plate under water that turns about a point two metres below it: what lies on it is carried by friction, and turns as the plate does.
+#[test]
+fn a_turning_plate_carries_a_box() {
+    let mut simulation = simulation::<2>(
+        r#"
+        [domain]
+        size = [1, 1]
+        cells = 48
+        [time]
+        frames = 24
+        [[liquid]]
+        shape = { box = { from = [0, 0], to = [1, 0.7] } }
+        [[solid]]
+        shape = { box = { from = [0.2, 0.3], to = [0.8, 0.36] } }
+        [solid.motion]
+        interpolation = "smooth"
+        pivot = [0.5, -1.66]
+        keyframes = [{ time = 0 }, { time = 1, degrees = -3 }]
+        [[body]]
+        shape = { box = { from = [0.44, 0.36], to = [0.56, 0.48] } }
+        density = 3000
+        "#,
+    );
+    run(&mut simulation, 1.0, |_, _| ());
+    let angle = -3f64.to_radians();
+    let expected = [0.5 - 2.08 * angle.sin(), -1.66 + 2.08 * angle.cos()];
+    let at = simulation.state().bodies[0].pose.translation;
+    let slip = [0, 1].map(|a| (at[a] - expected[a]).abs());
+    assert!(slip[0] < 1e-3 && slip[1] < 5e-4, "{slip:?} m");
+    assert!((turned(&simulation, 0) - angle).abs() < 1e-3, "{}", turned(&simulation, 0));
+}

@@ -23,6 +23,8 @@ const DAMPING_RATIO: f64 = 100.0;
 const SWEEPS: usize = 100;
 /// How near things are that touch, in cells.
 const NEAR: f64 = 1e-3;
+/// How far a body goes in a step at most, in cells: where it hits something, the step ends.
+const STRIDE: f64 = 0.25;
 /// Steps at most, of the fastest and smallest bodies. What is faster still is swept along its way.
 const MAX_STEPS: f64 = 16.0;
 
@@ -66,12 +68,12 @@ impl Engine {
     /// Contacts that exist are solved first, for velocities alone: forces have acted on these, and what rests must be at
     /// rest, by friction too, before it moves. Contacts that come up on the way are solved there.
     pub fn advance(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> (Vec<Way>, AdvanceInfo) {
-        let (rest, near) = (2.0 * self.scales.gravity * dt, NEAR * self.scales.dx);
+        let (rest, near) = (self.rest(dt), NEAR * self.scales.dx);
         let (mut world, bodies, movers) = self.world(starts, solids, dt);
         world.integration_parameters = self.parameters(dt, dt, near);
         world.integration_parameters.max_ccd_substeps = 0;
         move_solids(&mut world, &movers, solids, 1.0);
-        step(&mut world, rest, near);
+        step(&mut world, rest, near, Vector::ZERO);
         let held: Vec<Start> =
             bodies.iter().zip(starts).map(|(handle, start)| held(&world.bodies[*handle], start)).collect();
         let mut info = touching(&world.narrow_phase);
@@ -82,7 +84,8 @@ impl Engine {
         world.integration_parameters = self.parameters(dt / steps as f64, dt, prediction);
         for part in 1..=steps {
             move_solids(&mut world, &movers, solids, part as f64 / steps as f64);
-            step(&mut world, rest, near);
+            let early = 0.5 - (part as f64 - 0.5) / steps as f64;
+            step(&mut world, rest, near, early.max(0.0) * dt * vector(self.scales.gravity));
             info.contacts = info.contacts.max(touching(&world.narrow_phase).contacts);
         }
         let ways = bodies.iter().zip(starts).map(|(handle, start)| way(&world.bodies[*handle], start, dt));
@@ -92,7 +95,7 @@ impl Engine {
     /// Where bodies touch something, or may do so within `dt` while the solids move: what approaches, faster by what gravity makes in two steps.
     pub fn touches(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> Vec<Touch<3>> {
         let (mut world, bodies, _) = self.world(starts, solids, dt);
-        let fall = 2.0 * self.scales.gravity * dt;
+        let fall = self.rest(dt);
         let near = NEAR * self.scales.dx;
         let prediction = 2.0 * (self.steps(starts, solids, dt).1 + fall * dt) + 2.0 * near;
         world.integration_parameters = self.parameters(dt, dt, prediction);
@@ -132,21 +135,17 @@ impl Engine {
         }
         let mut handles = Vec::new();
         for (solid, [from, to]) in self.solids.iter().zip(motions) {
-            let body = if from == to {
-                RigidBodyBuilder::fixed()
-            } else {
-                // Rapier finds its velocities as well, but only after it looked for contacts.
-                RigidBodyBuilder::kinematic_position_based().angvel(angular(from.turn_to(to)) / dt)
-            };
-            let handle = world.bodies.insert(body.pose(placed(from.translation, from.quaternion)));
+            let rests = from == to;
+            let kind = if rests { RigidBodyType::Fixed } else { RigidBodyType::KinematicVelocityBased };
+            let builder = RigidBodyBuilder::new(kind).pose(placed(from.translation, from.quaternion));
+            let handle = world.bodies.insert(builder);
             solid.insert_into(world, handle);
-            // Rapier's velocity of a body is that of its centre, and even what weighs nothing has one.
-            let body = &mut world.bodies[handle];
-            body.recompute_mass_properties_from_colliders(&world.colliders);
-            let centre = body.local_center_of_mass();
-            let [start, end] =
-                [from, to].map(|pose| placed(pose.translation, pose.quaternion).transform_point(centre));
-            body.set_linvel((end - start) / dt, false);
+            if !rests {
+                let body = &mut world.bodies[handle];
+                body.recompute_mass_properties_from_colliders(&world.colliders);
+                set_velocity(body, from, to, dt);
+                body.set_body_type(RigidBodyType::KinematicPositionBased, false);
+            }
             handles.push(handle);
         }
         handles
@@ -171,6 +170,11 @@ impl Engine {
         handles
     }
 
+    /// What gravity makes in two steps: what meets more slowly may have lain there.
+    fn rest(&self, dt: f64) -> f64 {
+        2.0 * norm(self.scales.gravity) * dt
+    }
+
     /// In how many steps to go, and how far anything can move in all of them.
     fn steps(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> (usize, f64) {
         let solid_travel = self.solids.iter().zip(solids).map(|(solid, [from, to])| {
@@ -181,7 +185,7 @@ impl Engine {
         for ((body, weight), start) in self.bodies.iter().zip(starts) {
             let own = dt * (norm(start.velocity) + body.reach * norm(start.spin));
             travel = travel.max(own);
-            steps = steps.max((own + solid_travel) / weight.thickness);
+            steps = steps.max((own + solid_travel) / weight.thickness.min(STRIDE * self.scales.dx));
         }
         (steps.min(MAX_STEPS).ceil() as usize, travel)
     }
@@ -210,6 +214,15 @@ impl Engine {
             ..IntegrationParameters::default()
         }
     }
+}
+
+/// Gives a solid the velocity of its way. Rapier finds it as well, but only after it looked for contacts; it is that of the centre of
+/// mass, which is not the origin of its pose, and even what weighs nothing has one.
+fn set_velocity(body: &mut RigidBody, from: &Pose, to: &Pose, dt: f64) {
+    let centre = body.local_center_of_mass();
+    let at = |pose: &Pose| placed(pose.translation, pose.quaternion).transform_point(centre);
+    body.set_linvel((at(to) - at(from)) / dt, false);
+    body.set_angvel(angular(from.turn_to(to)) / dt, false);
 }
 
 /// Tells solids where to be after a step, at a part of their way.
@@ -284,13 +297,13 @@ fn restitution(collider: &Collider) -> f64 {
     f64::from_bits(collider.user_data as u64)
 }
 
-/// A step without bounces, and then the bounces of what met faster than `rest`.
-fn step(world: &mut PhysicsWorld, rest: f64, near: f64) {
+/// A step without bounces, and then the bounces of what met faster than `rest`, less what gravity made of it: see [`bounces`].
+fn step(world: &mut PhysicsWorld, rest: f64, near: f64, fall: Vector) {
     let before: Vec<(Vector, AngVector)> =
         world.bodies.iter().map(|(_, body)| (body.linvel(), body.angvel())).collect();
     let dt = world.integration_parameters.dt;
     world.step_with_events(&OnlyWhatMeets { dt, near }, &());
-    for (handle, arm, impulse) in bounces(world, &before, rest) {
+    for (handle, arm, impulse) in bounces(world, &before, rest, fall) {
         let body = &mut world.bodies[handle];
         let point = body.center_of_mass() + arm;
         body.apply_impulse_at_point(impulse, point, true);
@@ -301,10 +314,14 @@ fn step(world: &mut PhysicsWorld, rest: f64, near: f64) {
 ///
 /// They are Poisson's: what contacts did in a step is done again with the restitution as a factor, for all points of a
 /// contact at once, so that what lands flat leaves flat. All contacts are new to us; those at rest are slow.
+///
+/// Velocities are those of the middle of a step, and gravity acts between steps: what hits earlier than the middle is slower by `fall` in truth, and by as much again after it.
+/// It would bounce too high without that. What hits later is left too slow: bounces make no energy.
 fn bounces(
     world: &PhysicsWorld,
     before: &[(Vector, AngVector)],
     rest: f64,
+    fall: Vector,
 ) -> Vec<(RigidBodyHandle, Vector, Vector)> {
     let velocity = |handle: Option<RigidBodyHandle>, arm: Vector| {
         // Nothing was ever removed, so that bodies are in the order of their indices.
@@ -321,9 +338,18 @@ fn bounces(
                     velocity(rigid_body1, contact.solver_dp1) - velocity(rigid_body2, contact.solver_dp2);
                 relative.dot(normal)
             };
-            if e1.min(e2) > 0.0 && pressed(manifold).map(approach).fold(0.0, f64::max) > rest {
+            let speed = pressed(manifold).map(approach).fold(0.0, f64::max);
+            if e1.min(e2) > 0.0 && speed > rest {
+                let is_free =
+                    |body: Option<RigidBodyHandle>| body.is_some_and(|b| world.bodies[b].is_dynamic());
+                let fall = match (is_free(rigid_body1), is_free(rigid_body2)) {
+                    (true, true) => fall.dot(normal).abs(),
+                    (true, false) => fall.dot(normal).max(0.0),
+                    _ => (-fall.dot(normal)).max(0.0),
+                };
+                let restitution = (e1.min(e2) - (1.0 + e1.min(e2)) * fall / speed).max(0.0);
                 for contact in pressed(manifold) {
-                    let impulse = e1.min(e2) * contact.impulse * normal;
+                    let impulse = restitution * contact.impulse * normal;
                     bounces.extend(rigid_body1.map(|body| (body, contact.solver_dp1, -impulse)));
                     bounces.extend(rigid_body2.map(|body| (body, contact.solver_dp2, impulse)));
                 }

@@ -40,7 +40,7 @@ pub struct Weight {
 #[derive(Clone, Copy)]
 pub struct Scales {
     dx: f64,
-    gravity: f64,
+    gravity: [f64; 3],
 }
 
 /// A pose by its quaternion `[x, y, z, w]`.
@@ -94,7 +94,7 @@ impl World {
             solid_parts.push(Part { owner, pieces, reach, friction, restitution });
         }
         let sides = sides(domain);
-        let scales = Scales { dx: domain.dx, gravity: domain.gravity.abs() };
+        let scales = Scales { dx: domain.dx, gravity: padded(domain.gravity) };
         Ok(if D == 2 {
             Self::Plane(plane::Engine::new(body_parts, solid_parts, sides, scales)?)
         } else {

@@ -2,7 +2,7 @@
 
 use meniscus_contact::Moving;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
-use meniscus_core::vector::{norm, sub};
+use meniscus_core::vector::{add_scaled, norm, sub};
 
 use crate::scene::{GRAVITY, Scene, Solid, ball, block, closed_domain};
 
@@ -35,6 +35,35 @@ fn bounce<const D: usize>(restitution: f64, dt: f64) {
     let impact = (2.0 * GRAVITY * height).sqrt();
     let tolerance = 2.0 * impact * dt;
     assert!((highest - expected).abs() < tolerance, "{highest} {expected} {tolerance}");
+}
+
+/// Drops of few cells with steps as long as frames: bounces may be lower than they should be by what gravity makes of the speed in a step, but not higher.
+#[test]
+fn low_bounces_neither_die_nor_grow() {
+    let (radius, height) = (0.05, 0.05);
+    for dt in [1.0 / 48.0, 0.015, 1.0 / 96.0, 0.003] {
+        for k in 0..20 {
+            let drop = height * (1.0 + 0.02 * f64::from(k));
+            let body = ball(radius, [0.5, radius + drop]).restitution(1.0);
+            let mut scene = Scene::new(&closed_domain(1.0, 48.0), &[body], &[]);
+            // The highest between each bounce and the next.
+            let (mut tops, mut falls) = (vec![0.0_f64], true);
+            for _ in 0..(1.0 / dt) as usize {
+                scene.fall(0, dt);
+                let rises = scene.bodies[0].velocity[1] > 0.0;
+                if rises && falls {
+                    tops.push(0.0);
+                }
+                falls = !rises;
+                let top = tops.last_mut().expect("never empty");
+                *top = top.max(scene.position(0)[1] - radius);
+            }
+            // A step changes the speed by g dt, and so the height of a bounce by v dt.
+            let slack = (2.0 * GRAVITY * drop).sqrt() * dt;
+            assert!(tops[1] > drop - slack, "dt {dt}, drop {drop}: {tops:?}");
+            assert!(tops[1..].iter().all(|top| *top < drop + 0.1 * slack), "dt {dt}, drop {drop}: {tops:?}");
+        }
+    }
 }
 
 #[test]
@@ -231,6 +260,44 @@ fn a_platform_carries_a_block() {
         scene.drift(&[(pose(time), pose(time + dt))], dt);
         let above = sub(scene.position(0), pose(time + dt).translation);
         assert!(norm(sub(above, [0.0, 0.07, 0.0])) < 1e-5, "step {step}: {above:?}");
+    }
+}
+
+/// The origin of the plate's pose lies far from the plate, as that of a solid that turns about a pivot may.
+#[test]
+fn a_turning_plate_carries_a_block() {
+    carry::<2>();
+    carry::<3>();
+}
+
+fn carry<const D: usize>() {
+    let pivot: [f64; D] = std::array::from_fn(|a| [0.4, -2.0, 0.5][a]);
+    let above = |y: f64| -> [f64; D] { std::array::from_fn(|a| if a == 1 { y } else { 0.0 }) };
+    let half: [f64; D] = std::array::from_fn(|a| if a == 1 { 0.02 } else { 0.3 });
+    let plate = Shape::centred_box(above(2.18), half).unwrap();
+    let body = block([0.05; D], add_scaled(pivot, 1.0, above(2.25)));
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[body], &[Solid::new(plate)]);
+    let (spin, dt) = (-0.05, 0.01);
+    let pose = |time: f64| RigidTransform {
+        rotation: Rotation::identity().turned([0.0, 0.0, spin * time]),
+        translation: pivot,
+    };
+    scene.bodies[0].velocity[0] = -spin * 2.25;
+    scene.bodies[0].spin[2] = spin;
+    for step in 0..50 {
+        let time = dt * f64::from(step);
+        scene.bodies[0].velocity[1] -= GRAVITY * dt;
+        let way = [(pose(time), pose(time + dt))];
+        let touches = scene.contacts.touches(&scene.bodies, &way, dt);
+        assert!(!touches.is_empty(), "step {step}");
+        for touch in touches {
+            let arm = sub(touch.point, pivot);
+            assert!((touch.velocity[0] + spin * arm[1]).abs() < 1e-4, "step {step}: {touch:?}");
+            assert!((touch.velocity[1] - spin * arm[0]).abs() < 1e-4, "step {step}: {touch:?}");
+        }
+        scene.drift(&way, dt);
+        let along = sub(pose(time + dt).apply_inverse(scene.position(0)), above(2.25));
+        assert!(norm(along) < 1e-4, "step {step}: {along:?}");
     }
 }
 

@@ -94,7 +94,8 @@ impl<const D: usize> Solid<D> {
 /// The unit cube, times `size`, with all sides closed.
 pub fn closed_domain<const D: usize>(size: f64, cells: f64) -> Domain<D> {
     let bounds = Bounds { lower: [0.0; D], upper: [size; D] };
-    Domain { bounds, closed: [[true; 2]; D], dx: size / cells, gravity: GRAVITY }
+    let gravity = std::array::from_fn(|a| if a == 1 { -GRAVITY } else { 0.0 });
+    Domain { bounds, closed: [[true; 2]; D], dx: size / cells, gravity }
 }
 
 impl<const D: usize> Scene<D> {

@@ -2,10 +2,11 @@
 
 use meniscus_linalg::Compliance;
 
-use super::quadratic::{Place, cholesky, minimise, solve_factored, solve_lower, solve_upper};
+use super::dense::{cholesky, dot, multiply, solve_factored, solve_lower, solve_upper};
+use super::quadratic::{Place, minimise};
 use super::row::{Kind, Row, Touch, rows_of};
 use crate::projection::RigidBody;
-use crate::rigid::{SIZE, Twist, dot, motion_count};
+use crate::rigid::{SIZE, Twist, motion_count};
 
 /// What is left of a row that others contain, as a part of it.
 const DEPENDENT: f64 = 1e-8;
@@ -163,7 +164,7 @@ impl Island {
         let mut matrix = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
-                let product: f64 = free[i].iter().zip(&free[j]).map(|(a, b)| a * b).sum();
+                let product = dot(&free[i], &free[j]);
                 (matrix[i * n + j], matrix[j * n + i]) = (product, product);
             }
         }
@@ -201,7 +202,7 @@ impl Island {
             vector.iter_mut().for_each(|v| *v /= size);
             let coordinate = target / size;
             for (column, target, _) in &mut left {
-                let along: f64 = column.iter().zip(&vector).map(|(a, b)| a * b).sum();
+                let along = dot(column, &vector);
                 column.iter_mut().zip(&vector).for_each(|(c, v)| *c -= along * v);
                 *target -= along * coordinate;
             }
@@ -229,7 +230,7 @@ impl Island {
                     self.bounds = self.rows.iter().map(|row| bounds(row, &self.impulses)).collect();
                 }
                 Friction::Gone => {
-                    let touches = |row: &Row| row.kind == Kind::Normal { touches: true };
+                    let touches = |row: &Row| row.kind == Kind::Normal { allowed: 0.0 };
                     let most = |row: &Row| if touches(row) { f64::INFINITY } else { 0.0 };
                     self.bounds = self.rows.iter().map(|row| [0.0, most(row)]).collect();
                 }
@@ -247,18 +248,31 @@ impl Island {
         contacts.velocity(&self.impulses)
     }
 
-    /// The velocities if there were no contacts but those that bodies touch; `None` if no other presses.
-    pub(crate) fn until_hit(&self, push: &[f64], velocity: &[f64], added: &[f64]) -> Option<Vec<f64>> {
-        let is_ahead = |row: &Row| row.kind == Kind::Normal { touches: false };
-        let mut with_impulses = self.rows.iter().zip(&self.impulses);
-        if !with_impulses.any(|(row, impulse)| is_ahead(row) && *impulse != 0.0) {
+    /// The velocities if bodies met nothing ahead of them faster than at `rest`; `None` if they do not.
+    pub(crate) fn until_hit(
+        &self,
+        push: &[f64],
+        velocity: &[f64],
+        added: &[f64],
+        rest: f64,
+    ) -> Option<Vec<f64>> {
+        let contacts = self.contacts(push, velocity, added);
+        let without = |is_hit: &[bool]| {
+            let of_row = |(hit, bounds): (&bool, &[f64; 2])| if *hit { [0.0; 2] } else { *bounds };
+            let bounds: Vec<[f64; 2]> = is_hit.iter().zip(&self.bounds).map(of_row).collect();
+            contacts.velocity(&contacts.impulses(&bounds, &mut self.places.clone()))
+        };
+        let allowed = |row: &Row| if let Kind::Normal { allowed } = row.kind { allowed } else { 0.0 };
+        let is_ahead = |(row, impulse): (&Row, &f64)| allowed(row) > 0.0 && *impulse != 0.0;
+        let ahead: Vec<bool> = self.rows.iter().zip(&self.impulses).map(is_ahead).collect();
+        if !ahead.contains(&true) {
             return None;
         }
-        let contacts = self.contacts(push, velocity, added);
-        let bounds = self.rows.iter().zip(&self.bounds);
-        let bounds: Vec<[f64; 2]> =
-            bounds.map(|(row, bounds)| if is_ahead(row) { [0.0; 2] } else { *bounds }).collect();
-        Some(contacts.velocity(&contacts.impulses(&bounds, &mut self.places.clone())))
+        let free = without(&ahead);
+        let approach = |row: &Row| row.target + allowed(row) - dot(&self.column(row), &free);
+        let is_hit = |(row, ahead): (&Row, &bool)| *ahead && approach(row) > rest;
+        let hits: Vec<bool> = self.rows.iter().zip(&ahead).map(is_hit).collect();
+        hits.contains(&true).then(|| if hits == ahead { free } else { without(&hits) })
     }
 
     fn has_friction(&self) -> bool {
@@ -286,23 +300,18 @@ impl Island {
         let mut a = vec![0.0; m * m];
         for i in 0..m {
             for j in 0..=i {
-                let value: f64 = columns[i].iter().zip(&solved[j]).map(|(c, s)| c * s).sum();
+                let value = dot(&columns[i], &solved[j]);
                 (a[i * m + j], a[j * m + i]) = (value, value);
             }
         }
         (0..m).for_each(|i| a[i * m + i] *= 1.0 + GIVE);
-        let b: Vec<f64> = (0..m)
-            .map(|i| columns[i].iter().zip(&start).map(|(c, v)| c * v).sum::<f64>() - self.rows[i].target)
-            .collect();
+        let b: Vec<f64> = (0..m).map(|i| dot(&columns[i], &start) - self.rows[i].target).collect();
         Contacts { a, b, start, solved }
     }
 
     /// The fastest motion at its contacts of bodies with these velocities, in m/s.
     pub(super) fn fastest(&self, velocity: &[f64]) -> f64 {
-        let speed = |row: &Row| {
-            let along = self.column(row).iter().zip(velocity).map(|(c, v)| c * v).sum::<f64>();
-            along.abs()
-        };
+        let speed = |row: &Row| dot(&self.column(row), velocity).abs();
         self.rows.iter().map(speed).fold(0.0, f64::max)
     }
 
@@ -370,18 +379,13 @@ fn bounds(row: &Row, impulses: &[f64]) -> [f64; 2] {
     }
 }
 
-fn multiply(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
-    let rows = matrix.chunks_exact(vector.len().max(1));
-    rows.map(|row| row.iter().zip(vector).map(|(m, v)| m * v).sum()).collect()
-}
-
 fn length(vector: &[f64]) -> f64 {
-    vector.iter().map(|v| v * v).sum::<f64>().sqrt()
+    dot(vector, vector).sqrt()
 }
 
 fn take_out(basis: &[Vec<f64>], vector: &mut [f64]) {
     for q in basis {
-        let along: f64 = q.iter().zip(&*vector).map(|(a, b)| a * b).sum();
+        let along = dot(q, vector);
         vector.iter_mut().zip(q).for_each(|(v, q)| *v -= along * q);
     }
 }

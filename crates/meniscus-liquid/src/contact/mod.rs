@@ -21,6 +21,7 @@
 //! what is known of their added masses. Its solution is where the guess began only if both are right. What is known at first is an estimate from below, and with too little of it rounds would go in circles: each round
 //! tells more, by how the pressures changed with the velocities. The bounds of friction follow the impulses in the first rounds and then stay, since only a minimum is sure to be found.
 
+mod dense;
 mod island;
 mod quadratic;
 mod rounds;

@@ -1,5 +1,7 @@
 //! Small quadratic problems with bounds: min ½ x·A x + b·x with lower <= x <= upper, A dense, symmetric and positive definite.
 
+use super::dense::{cholesky, dot, solve_factored};
+
 /// Where an unknown is at the solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -28,7 +30,7 @@ pub(super) fn minimise(a: &[f64], b: &[f64], bounds: &[[f64; 2]], places: &mut [
         let mut wrong: Vec<(usize, Place)> = Vec::new();
         for i in 0..n {
             let [lower, upper] = bounds[i];
-            let slope = || b[i] + a[i * n..(i + 1) * n].iter().zip(&x).map(|(a, x)| a * x).sum::<f64>();
+            let slope = || b[i] + dot(&a[i * n..(i + 1) * n], &x);
             let next = match places[i] {
                 Place::Between if x[i] < lower - least => Place::Lower,
                 Place::Between if x[i] > upper + least => Place::Upper,
@@ -72,49 +74,11 @@ fn solve_between(a: &[f64], b: &[f64], bounds: &[[f64; 2]], places: &[Place], x:
     for &i in &free {
         let row = &a[i * n..(i + 1) * n];
         rows.extend(free.iter().map(|&j| row[j]));
-        rhs.push(-b[i] - row.iter().zip(&*x).map(|(a, x)| a * x).sum::<f64>());
+        rhs.push(-b[i] - dot(row, x));
     }
     cholesky(&mut rows, m);
     solve_factored(&rows, m, &mut rhs);
     free.iter().zip(rhs).for_each(|(&i, value)| x[i] = value);
-}
-
-/// The lower factor of a symmetric positive definite matrix, in its place.
-pub(super) fn cholesky(a: &mut [f64], n: usize) {
-    for i in 0..n {
-        let (above, rest) = a.split_at_mut(i * n);
-        let row = &mut rest[..n];
-        for j in 0..i {
-            let other = &above[j * n..j * n + j + 1];
-            let known: f64 = row[..j].iter().zip(other).map(|(a, b)| a * b).sum();
-            row[j] = (row[j] - known) / other[j];
-        }
-        let known: f64 = row[..i].iter().map(|a| a * a).sum();
-        row[i] = (row[i] - known).max(1e-14 * row[i].abs()).max(f64::MIN_POSITIVE).sqrt();
-    }
-}
-
-/// Solves L L^T x = b.
-pub(super) fn solve_factored(l: &[f64], n: usize, b: &mut [f64]) {
-    solve_lower(l, n, b);
-    solve_upper(l, n, b);
-}
-
-/// Solves L x = b.
-pub(super) fn solve_lower(l: &[f64], n: usize, b: &mut [f64]) {
-    for i in 0..n {
-        let known: f64 = l[i * n..i * n + i].iter().zip(&*b).map(|(l, b)| l * b).sum();
-        b[i] = (b[i] - known) / l[i * n + i];
-    }
-}
-
-/// Solves L^T x = b.
-pub(super) fn solve_upper(l: &[f64], n: usize, b: &mut [f64]) {
-    for i in (0..n).rev() {
-        b[i] /= l[i * n + i];
-        let value = b[i];
-        b[..i].iter_mut().zip(&l[i * n..i * n + i]).for_each(|(b, l)| *b -= l * value);
-    }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use meniscus_linalg::Compliance;
 
+use super::dense::{dot, multiply};
 use super::island::{Friction, Island};
 use super::quadratic::Place;
 use crate::rigid::Twist;
@@ -49,6 +50,8 @@ pub(crate) struct Bodies<'a> {
     pub last: &'a [Twist],
     /// What resists their motions beside their masses, in all degrees of freedom, row by row.
     pub added: Vec<f64>,
+    /// What meets more slowly, in m/s, does not hit.
+    pub rest: f64,
 }
 
 impl Bodies<'_> {
@@ -148,8 +151,8 @@ impl Bodies<'_> {
     /// agrees with that (Broyden, Fletcher, Goldfarb, Shanno), and so stays symmetric and positive.
     fn learn(&mut self, velocity: &[f64], push: &[f64]) {
         let n = velocity.len();
-        let known: Vec<f64> = self.added.chunks_exact(n).map(|row| product(row, velocity)).collect();
-        let (told, by_now) = (product(push, velocity), product(&known, velocity));
+        let known = multiply(&self.added, velocity);
+        let (told, by_now) = (dot(push, velocity), dot(&known, velocity));
         if told <= 0.0 || by_now <= 0.0 {
             return;
         }
@@ -179,16 +182,14 @@ impl Bodies<'_> {
         let mut until = vec![None; velocity.len()];
         for island in &self.islands {
             let (push, velocity) = (island.part(push), island.part(velocity));
-            let Some(found) = island.until_hit(&push, &velocity, &self.added_to(island)) else { continue };
+            let Some(found) = island.until_hit(&push, &velocity, &self.added_to(island), self.rest) else {
+                continue;
+            };
             island.write(&found, &mut all);
             island.bodies.iter().for_each(|&body| until[body] = Some(all[body]));
         }
         until
     }
-}
-
-fn product(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {

@@ -36,8 +36,8 @@ pub(super) struct Row {
 /// What a row is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// The bodies part: the impulse does not pull. Whether they touch, or will within the step.
-    Normal { touches: bool },
+    /// The bodies part: the impulse does not pull. How fast they may approach: not at all if they touch, else as fast as closes the gap within the step.
+    Normal { allowed: f64 },
     /// They slide: the impulse is at most that of the row `normal`, times the coefficient.
     Tangent { normal: usize, friction: f64 },
 }
@@ -70,7 +70,7 @@ pub(super) fn rows_of<const D: usize>(
     let touches = gap <= near;
     // What touches does not come nearer, whatever the gap: water that is shut in between bodies would have to give way.
     let allowed = if touches { 0.0 } else { gap / dt };
-    let mut rows = vec![along(normal, allowed, Kind::Normal { touches })];
+    let mut rows = vec![along(normal, allowed, Kind::Normal { allowed })];
     if gap <= FRICTION_NEAR * near && friction > 0.0 {
         let kind = Kind::Tangent { normal: number, friction };
         let tangents = tangents(normal).map(|direction| along(direction, 0.0, kind));

@@ -169,6 +169,7 @@ fn what_presses_in_a_pile_is_found() {
                     free: &free,
                     last: &last,
                     added: pile.added.iter().flatten().map(|h| known * h).collect(),
+                    rest: 0.0,
                 };
                 let nothing = vec![[0.0; 6]; count];
                 let settled = bodies.settle(&nothing, |pressing| {

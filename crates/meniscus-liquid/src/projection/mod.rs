@@ -199,7 +199,7 @@ pub struct Touching<const D: usize> {
     pub touches: Vec<Touch<D>>,
     /// How near things are that touch, in metres.
     pub near: f64,
-    /// Contacts that change the velocity of a body by less, in m/s, are not hits.
+    /// What meets more slowly, in m/s, does not hit.
     pub rest: f64,
     /// The velocities of the bodies at the end of the last step.
     pub last: Vec<Twist>,

@@ -117,16 +117,17 @@ impl<'a, const D: usize> Pressures<'a, D> {
         solution: &mut [f64],
     ) -> Result<(Vec<Twist>, ContactInfo), ProjectionError> {
         let bodies = couplings.bodies();
-        let Touching { touches, near, last, .. } = touching;
+        let Touching { touches, near, rest, last } = touching;
         let free = couplings.free();
         let mut contact = Bodies {
             islands: islands(bodies, touches, *near, dt, couplings.cell_mass()),
             free: &free,
             last,
             added: self.outer_inertia(),
+            rest: *rest,
         };
         let mut asked = vec![0.0; rhs.len()];
-        let Settled { velocity, mut until_hit, rounds, is_settled } =
+        let Settled { velocity, until_hit, rounds, is_settled } =
             contact.settle(&couplings.push(solution), |pressing| {
                 let Pressing { compliance, velocity, is_loose } = pressing;
                 self.set_compliance(compliance.clone());
@@ -137,10 +138,6 @@ impl<'a, const D: usize> Pressures<'a, D> {
                 self.solve(&asked, solution, tolerance)?;
                 Ok::<_, ProjectionError>(couplings.push(solution))
             })?;
-        for (until, velocity) in until_hit.iter_mut().zip(&velocity) {
-            let change = |until: &Twist| (0..D).map(|a| (until[a] - velocity[a]).powi(2)).sum::<f64>().sqrt();
-            *until = until.filter(|until| change(until) > touching.rest);
-        }
         let pressing = contact.islands.iter().map(|island| island.pressing()).sum();
         Ok((velocity, ContactInfo { touches: touches.len(), pressing, rounds, is_settled, until_hit }))
     }
