@@ -11,21 +11,18 @@
 //! (balancing, Mandel 1993), symmetric and positive definite for any Z. As long as Z^T r = 0, which the iteration keeps if it begins so, the last factor is the identity (Tang and
 //! others 2009). However stiff W makes the outer terms, what is left of them beside Z is of the size of A: iterations hardly exceed those of A alone.
 
-use meniscus_core::grid::block_len;
+mod factor;
+mod patch;
+
+use std::cmp::Ordering;
+
 use rayon::prelude::*;
+
+use factor::{Factor, dot};
+use patch::{Patch, Row, WIDTH};
 
 use crate::multigrid::NullSpace;
 use crate::operator::{Level, Outer, Places, Term};
-
-/// How far around a term its columns of Z reach, in cells, in two and in three dimensions: what moves a body decays more slowly in the plane.
-const REACH: [usize; 2] = [8, 4];
-/// Sweeps that make them, there and back, and by how much more than Gauss-Seidel they relax.
-const SWEEPS: usize = 6;
-const RELAXATION: f64 = 1.4;
-
-/// Numbers side by side in a row of Z.
-const WIDTH: usize = 8;
-type Row = [f64; WIDTH];
 
 /// The space of outer terms. All indices are those of vectors as the finest level is arranged.
 pub(crate) struct Deflation {
@@ -46,6 +43,44 @@ struct Shell {
     width: usize,
     z: Vec<(u32, Row)>,
     az: Vec<(u32, Row)>,
+    /// Where A Z is: the runs of indices it has entries in.
+    runs: Vec<u32>,
+}
+
+/// The length of such a run.
+const RUN: u32 = 512;
+/// The length of a part of a vector that one thread works on.
+const PART: usize = 1 << 15;
+
+impl Shell {
+    /// Gives the unknowns other indices.
+    fn arrange(&mut self, index: impl Fn(usize) -> usize) {
+        for rows in [&mut self.z, &mut self.az] {
+            rows.iter_mut().for_each(|entry| entry.0 = index(entry.0 as usize) as u32);
+            rows.sort_unstable_by_key(|entry| entry.0);
+        }
+        self.runs = runs(self.az.iter().map(|entry| entry.0));
+    }
+
+    /// Whether it may have entries in some of these runs.
+    fn is_near(&self, runs: &[u32]) -> bool {
+        let (mut mine, mut theirs) = (self.runs.as_slice(), runs);
+        while let ([a, after_a @ ..], [b, after_b @ ..]) = (mine, theirs) {
+            match a.cmp(b) {
+                Ordering::Less => mine = after_a,
+                Ordering::Greater => theirs = after_b,
+                Ordering::Equal => return true,
+            }
+        }
+        false
+    }
+}
+
+/// The runs of indices in ascending order.
+fn runs(indices: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut runs: Vec<u32> = indices.map(|i| i / RUN).collect();
+    runs.dedup();
+    runs
 }
 
 impl Deflation {
@@ -62,13 +97,7 @@ impl Deflation {
         let index = |i: usize| places.map_or(i, |places| places.index(i));
         let shells = outer.terms().par_iter().flat_map_iter(|term| shells_of(level, term));
         let mut shells: Vec<Shell> = shells.collect();
-        for entry in shells.iter_mut().flat_map(|shell| shell.z.iter_mut().chain(&mut shell.az)) {
-            entry.0 = index(entry.0 as usize) as u32;
-        }
-        for shell in &mut shells {
-            shell.z.sort_unstable_by_key(|entry| entry.0);
-            shell.az.sort_unstable_by_key(|entry| entry.0);
-        }
+        shells.par_iter_mut().for_each(|shell| shell.arrange(index));
         let kernel = places.map_or_else(|| kernel.clone(), |places| kernel.arranged(places));
         shells.iter_mut().for_each(|shell| shell.first += kernel.vectors.len());
         let mut this = Self {
@@ -133,19 +162,19 @@ impl Deflation {
     fn rest_matrix(&self) -> Vec<f64> {
         let n = self.len();
         let mut matrix = vec![0.0; n * n];
-        let of_shell = |a: &Shell| -> Vec<(usize, usize, f64)> {
-            let products = self.shells.iter().flat_map(|b| {
+        let of_shell = |(k, a): (usize, &Shell)| -> Vec<(usize, usize, f64)> {
+            let near = self.shells[k..].iter().filter(|b| b.is_near(&a.runs));
+            let products = near.flat_map(|b| {
                 let block = meet(&a.z, &b.az);
                 let places = (0..a.width).flat_map(move |i| (0..b.width).map(move |j| (i, j)));
                 places.map(move |(i, j)| (a.first + i, b.first + j, block[i][j]))
             });
-            products.filter(|(_, _, value)| *value != 0.0).collect()
+            products.filter(|&(i, j, value)| i <= j && value != 0.0).collect()
         };
-        let entries: Vec<Vec<(usize, usize, f64)>> = self.shells.par_iter().map(of_shell).collect();
+        let entries: Vec<Vec<(usize, usize, f64)>> =
+            self.shells.par_iter().enumerate().map(of_shell).collect();
         for (i, j, value) in entries.into_iter().flatten() {
-            // Half from each side: rounding must not make it unsymmetric.
-            matrix[i * n + j] += 0.5 * value;
-            matrix[j * n + i] += 0.5 * value;
+            (matrix[i * n + j], matrix[j * n + i]) = (value, value);
         }
         matrix
     }
@@ -158,7 +187,8 @@ impl Deflation {
             let mut entries: Vec<(usize, &[f64])> = term.entries().collect();
             entries.sort_unstable_by_key(|entry| entry.0);
             let mut products = Vec::new();
-            for shell in &self.shells {
+            let own_runs = runs(entries.iter().map(|entry| entry.0 as u32));
+            for shell in self.shells.iter().filter(|shell| shell.is_near(&own_runs)) {
                 let mut sums = vec![[0.0; WIDTH]; term.dofs.len()];
                 let (mut k, mut any) = (0, false);
                 for (unknown, row) in &shell.z {
@@ -234,24 +264,32 @@ impl Deflation {
 
     /// x += Z c.
     fn add(&self, c: &[f64], x: &mut [f64]) {
-        for shell in &self.shells {
-            add_rows(&shell.z, shell, c, x);
-        }
+        self.add_rows(|shell| &shell.z, c, x);
         self.kernel.add(&c[..self.kernel.vectors.len()], x);
+    }
+
+    /// Adds rows, each times c. Parts of x are for different threads.
+    fn add_rows(&self, rows: impl Fn(&Shell) -> &Vec<(u32, Row)> + Sync, c: &[f64], x: &mut [f64]) {
+        x.par_chunks_mut(PART).enumerate().for_each(|(part, x)| {
+            let begin = (part * PART) as u32;
+            for shell in &self.shells {
+                let rows = rows(shell);
+                let ends = [begin, begin + x.len() as u32].map(|end| rows.partition_point(|row| row.0 < end));
+                let mut factors = [0.0; WIDTH];
+                factors[..shell.width].copy_from_slice(&c[shell.first..shell.first + shell.width]);
+                for (unknown, row) in &rows[ends[0]..ends[1]] {
+                    x[(unknown - begin) as usize] += dot(row, &factors);
+                }
+            }
+        });
     }
 
     /// r -= K Z c.
     fn subtract_product(&self, c: &[f64], r: &mut [f64]) {
         let opposite: Vec<f64> = c.iter().map(|c| -c).collect();
-        for shell in &self.shells {
-            add_rows(&shell.az, shell, &opposite, r);
-        }
-        let n = self.len().max(1);
-        let seen: Vec<f64> = self
-            .seen
-            .chunks_exact(n)
-            .map(|row| row.iter().zip(&opposite).map(|(s, c)| s * c).sum())
-            .collect();
+        self.add_rows(|shell| &shell.az, &opposite, r);
+        let seen: Vec<f64> =
+            self.seen.chunks_exact(self.len().max(1)).map(|row| dot(row, &opposite)).collect();
         self.outer.add_force(&self.outer.pushed(&seen), r);
     }
 
@@ -285,33 +323,22 @@ impl Deflation {
         (0..n).for_each(|i| matrix[i * n + i] += 1e-8 * mean.max(f64::MIN_POSITIVE));
         let sizes: Vec<f64> = (0..n).map(|i| matrix[i * n + i]).collect();
         let factor = Factor::new(matrix, &sizes);
-        let solved: Vec<Vec<f64>> =
-            self.seen.par_chunks_exact(n.max(1)).map(|row| factor.solve(row.to_vec())).collect();
-        let entry = |i: usize, j: usize| -> f64 {
-            self.seen[i * n..(i + 1) * n].iter().zip(&solved[j]).map(|(s, x)| s * x).sum()
-        };
-        (0..k * k).map(|at| 0.5 * (entry(at / k, at % k) + entry(at % k, at / k))).collect()
-    }
-}
-
-fn add_rows(rows: &[(u32, Row)], shell: &Shell, c: &[f64], x: &mut [f64]) {
-    let mut factors = [0.0; WIDTH];
-    factors[..shell.width].copy_from_slice(&c[shell.first..shell.first + shell.width]);
-    for (unknown, row) in rows {
-        x[*unknown as usize] += row.iter().zip(&factors).map(|(z, c)| z * c).sum::<f64>();
+        let halves: Vec<Vec<f64>> =
+            self.seen.par_chunks_exact(n.max(1)).map(|row| factor.solve_half(row.to_vec())).collect();
+        let entry = |(i, j): (usize, usize)| dot(&halves[i], &halves[j]);
+        (0..k * k).into_par_iter().with_min_len(k.max(1)).map(|at| entry((at / k, at % k))).collect()
     }
 }
 
 /// The products of the columns of two lists of rows, both in ascending order.
 fn meet(a: &[(u32, Row)], b: &[(u32, Row)]) -> [Row; WIDTH] {
     let mut products = [[0.0; WIDTH]; WIDTH];
-    let apart = a.is_empty() || b.is_empty() || a[a.len() - 1].0 < b[0].0 || b[b.len() - 1].0 < a[0].0;
     let (mut i, mut j) = (0, 0);
-    while !apart && i < a.len() && j < b.len() {
+    while i < a.len() && j < b.len() {
         match a[i].0.cmp(&b[j].0) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
+            Ordering::Less => i += 1,
+            Ordering::Greater => j += 1,
+            Ordering::Equal => {
                 for (sum, x) in products.iter_mut().zip(&a[i].1) {
                     sum.iter_mut().zip(&b[j].1).for_each(|(s, y)| *s += x * y);
                 }
@@ -320,128 +347,6 @@ fn meet(a: &[(u32, Row)], b: &[(u32, Row)]) -> [Row; WIDTH] {
         }
     }
     products
-}
-
-/// The unknowns around a term, and A among them.
-struct Patch {
-    unknowns: Vec<u32>,
-    starts: Vec<usize>,
-    /// (place in the list, weight) of the neighbours of each.
-    neighbours: Vec<(u32, f64)>,
-    diagonal: Vec<f64>,
-    /// (unknown beside the list, place of its neighbour, weight).
-    beside: Vec<(u32, u32, f64)>,
-}
-
-impl Patch {
-    /// The unknowns within [`REACH`] of those that a term touches. Extra unknowns are those that it touches alone, and what terms of the hierarchy touch is left out, since
-    /// these reach far.
-    fn around<const D: usize>(level: &Level<f64, D>, term: &Term) -> Self {
-        let n = block_len::<D>();
-        let is_touched = |i: usize| level.low_rank.find_row(i).is_some();
-        let is_local = |i: usize| i < level.slots() && !level.affine.touches(i / n, i % n) && !is_touched(i);
-        let is_extra = |i: usize| i >= level.slots() && !is_touched(i);
-        let touched = term.unknowns.iter().map(|&u| u as usize);
-        let mut unknowns: Vec<usize> =
-            touched.filter(|&i| level.is_unknown(i) && (is_local(i) || is_extra(i))).collect();
-        unknowns.sort_unstable();
-        unknowns.dedup();
-        let mut last = unknowns.clone();
-        for _ in 0..REACH[D - 2] {
-            let mut next = Vec::new();
-            for &i in last.iter().filter(|&&i| is_local(i)) {
-                level.for_each_neighbour(i, |j, _| next.extend(is_local(j).then_some(j)));
-            }
-            next.sort_unstable();
-            next.dedup();
-            next.retain(|i| unknowns.binary_search(i).is_err());
-            unknowns.extend(&next);
-            unknowns.sort_unstable();
-            last = next;
-        }
-        let place = |i: usize| unknowns.binary_search(&i).ok();
-        let mut couplings: Vec<(usize, usize, f64)> = Vec::new();
-        let mut beside = Vec::new();
-        for (k, &i) in unknowns.iter().enumerate() {
-            // The neighbours of an extra unknown may be very many: what is near is found from the cells.
-            if is_extra(i) {
-                continue;
-            }
-            level.for_each_neighbour(i, |j, weight| match place(j) {
-                Some(other) => {
-                    couplings.push((k, other, weight));
-                    if is_extra(j) {
-                        couplings.push((other, k, weight));
-                    }
-                }
-                None => beside.push((j as u32, k as u32, weight)),
-            });
-        }
-        for (k, &i) in unknowns.iter().enumerate().filter(|(_, i)| is_extra(**i)) {
-            level.for_each_neighbour(i, |j, weight| {
-                if place(j).is_none() {
-                    beside.push((j as u32, k as u32, weight));
-                }
-            });
-        }
-        couplings.sort_unstable_by_key(|&(row, column, _)| (row, column));
-        beside.sort_unstable_by_key(|&(unknown, at, _)| (unknown, at));
-        let starts = (0..=unknowns.len()).map(|k| couplings.partition_point(|c| c.0 < k)).collect();
-        Self {
-            starts,
-            neighbours: couplings.iter().map(|&(_, column, weight)| (column as u32, weight)).collect(),
-            diagonal: unknowns.iter().map(|&i| level.diagonal(i)).collect(),
-            beside,
-            unknowns: unknowns.into_iter().map(|i| i as u32).collect(),
-        }
-    }
-
-    fn neighbours(&self, k: usize) -> &[(u32, f64)] {
-        &self.neighbours[self.starts[k]..self.starts[k + 1]]
-    }
-
-    /// Sweeps of A z = b.
-    fn relaxed(&self, b: &[Row]) -> Vec<Row> {
-        let mut z = vec![[0.0; WIDTH]; b.len()];
-        let mut relax = |k: usize| {
-            let mut sum = b[k];
-            for &(other, weight) in self.neighbours(k) {
-                let other = &z[other as usize];
-                for i in 0..WIDTH {
-                    sum[i] += weight * other[i];
-                }
-            }
-            let inverse = RELAXATION / self.diagonal[k];
-            for i in 0..WIDTH {
-                z[k][i] += inverse * sum[i] - RELAXATION * z[k][i];
-            }
-        };
-        for _ in 0..SWEEPS {
-            (0..b.len()).for_each(&mut relax);
-            (0..b.len()).rev().for_each(&mut relax);
-        }
-        z
-    }
-
-    /// A z, also beside the list.
-    fn product(&self, z: &[Row]) -> Vec<(u32, Row)> {
-        let mut product: Vec<(u32, Row)> = Vec::with_capacity(z.len());
-        for (k, &unknown) in self.unknowns.iter().enumerate() {
-            let mut sum = z[k].map(|z| z * self.diagonal[k]);
-            for &(other, weight) in self.neighbours(k) {
-                sum.iter_mut().zip(&z[other as usize]).for_each(|(s, z)| *s -= weight * z);
-            }
-            product.push((unknown, sum));
-        }
-        for run in self.beside.chunk_by(|a, b| a.0 == b.0) {
-            let mut sum = [0.0; WIDTH];
-            for &(_, at, weight) in run {
-                sum.iter_mut().zip(&z[at as usize]).for_each(|(s, z)| *s -= weight * z);
-            }
-            product.push((run[0].0, sum));
-        }
-        product
-    }
 }
 
 /// The columns of Z of one term.
@@ -461,59 +366,8 @@ fn shells_of<const D: usize>(level: &Level<f64, D>, term: &Term) -> Vec<Shell> {
             width,
             az: patch.product(&z),
             z: patch.unknowns.iter().copied().zip(z).collect(),
+            runs: Vec::new(),
         }
     };
     (0..term.dofs.len()).step_by(WIDTH).map(shell).collect()
-}
-
-/// The factor of a symmetric positive semi-definite matrix, E = L L^T; what depends on earlier columns is left out.
-#[derive(Default)]
-struct Factor {
-    n: usize,
-    /// By row, up to the diagonal.
-    rows: Vec<Vec<f64>>,
-}
-
-/// What elimination leaves of a column that earlier ones contain is rounding.
-const DEPENDENT: f64 = 1e-13;
-
-impl Factor {
-    /// `sizes` are what the diagonal would be without cancellation.
-    fn new(matrix: Vec<f64>, sizes: &[f64]) -> Self {
-        let n = sizes.len();
-        let mut rows: Vec<Vec<f64>> = Vec::with_capacity(n);
-        for i in 0..n {
-            let mut row = vec![0.0; i + 1];
-            for j in 0..=i {
-                let known: f64 = match rows.get(j) {
-                    Some(other) => row[..j].iter().zip(other).map(|(a, b)| a * b).sum(),
-                    None => row[..j].iter().map(|a| a * a).sum(),
-                };
-                let left = matrix[i * n + j] - known;
-                row[j] = match rows.get(j) {
-                    Some(other) if other[j] > 0.0 => left / other[j],
-                    Some(_) => 0.0,
-                    None if left > DEPENDENT * n as f64 * sizes[i] => left.sqrt(),
-                    None => 0.0,
-                };
-            }
-            rows.push(row);
-        }
-        Self { n, rows }
-    }
-
-    fn solve(&self, mut b: Vec<f64>) -> Vec<f64> {
-        for i in 0..self.n {
-            let row = &self.rows[i];
-            let known: f64 = row[..i].iter().zip(&b).map(|(l, b)| l * b).sum();
-            b[i] = if row[i] > 0.0 { (b[i] - known) / row[i] } else { 0.0 };
-        }
-        for i in (0..self.n).rev() {
-            let row = &self.rows[i];
-            b[i] = if row[i] > 0.0 { b[i] / row[i] } else { 0.0 };
-            let value = b[i];
-            b[..i].iter_mut().zip(row).for_each(|(b, l)| *b -= l * value);
-        }
-        b
-    }
 }
