@@ -111,7 +111,9 @@ pub struct Solver<const D: usize> {
     operator: Operator<D>,
     multigrid: Multigrid<D>,
     deflation: Option<Deflation>,
-    /// The null space of the operator, where outer terms hold a part of what is the hierarchy's.
+    /// What the hierarchy does not see.
+    kernel: NullSpace,
+    /// The null space of the operator, where outer terms hold a part of that.
     left: Option<NullSpace>,
     workspace: Workspace,
 }
@@ -131,7 +133,7 @@ impl<const D: usize> Solver<D> {
         let kernel = multigrid.null_space().with_single(level.len(), outer.bare());
         let deflation = rayon::scope(|_| Deflation::new(level, outer, &kernel, multigrid.places()));
         let left = deflation.as_ref().map(|_| kernel.unfelt_by(outer));
-        Self { operator, multigrid, deflation, left, workspace }
+        Self { operator, multigrid, deflation, kernel, left, workspace }
     }
 
     /// The memory, for the next solver.
@@ -157,8 +159,7 @@ impl<const D: usize> Solver<D> {
         let outer = &self.operator.outer;
         if let Some(deflation) = &mut self.deflation {
             deflation.set_compliance(outer);
-            let kernel = self.multigrid.null_space().with_single(self.operator.level.len(), outer.bare());
-            self.left = Some(kernel.unfelt_by(outer));
+            self.left = Some(self.kernel.unfelt_by(outer));
         }
     }
 
@@ -351,7 +352,12 @@ impl<const D: usize> Solver<D> {
             let kernel = deflation.map_or(multigrid.inner_null_space(), Deflation::kernel);
             if !kernel.is_empty() {
                 kernel.project_out(r);
-                each_chunk(&mut cycle.b, r, |b, r| *b = (scale * r) as f32);
+                match kernel.few() {
+                    Some(few) => {
+                        few.iter().for_each(|&i| cycle.b[i as usize] = (scale * r[i as usize]) as f32)
+                    }
+                    None => each_chunk(&mut cycle.b, r, |b, r| *b = (scale * r) as f32),
+                }
             }
             history.push(square.sqrt() / norm_b);
         }

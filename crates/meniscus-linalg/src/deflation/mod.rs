@@ -208,7 +208,8 @@ impl Deflation {
                     products.extend((0..shell.width).map(|j| (term.dofs.start + d, shell.first + j, sum[j])));
                 }
             }
-            for (v, vector) in self.kernel.vectors.iter().enumerate() {
+            entries.retain(|(unknown, _)| self.kernel.has(*unknown));
+            for (v, vector) in self.kernel.vectors.iter().enumerate().filter(|_| !entries.is_empty()) {
                 let value = |unknown: usize| self.kernel.value(vector, unknown);
                 for (d, dof) in term.dofs.clone().enumerate() {
                     let sum: f64 = entries.iter().map(|(unknown, column)| column[d] * value(*unknown)).sum();

@@ -6,6 +6,7 @@
 //! coarser one, and they are found where there are few unknowns.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use faer::Mat;
 use meniscus_core::grid::{Mask as CellMask, block_len};
@@ -20,12 +21,17 @@ const NONE: u32 = u32::MAX;
 /// Values that a thread takes at a time.
 const CHUNK: usize = 1 << 14;
 
+/// Where at most this part of the unknowns is sealed, they are few.
+const FEW: usize = 16;
+
 /// An orthonormal basis of the null space. A vector is a list of (component, value): it has that value on
 /// all unknowns of the component.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NullSpace {
     /// By unknown of the finest level: its sealed component.
-    labels: Vec<u32>,
+    labels: Arc<Vec<u32>>,
+    /// The unknowns that have one, in ascending order, where they are few.
+    few: Option<Arc<Vec<u32>>>,
     /// By component: unknowns, and the first of them.
     pub(crate) sizes: Vec<usize>,
     pub(crate) first: Vec<usize>,
@@ -172,16 +178,24 @@ impl NullSpace {
             first[label as usize] = first[label as usize].min(i);
         }
         let vectors = null_vectors(finest, &labels, &sizes);
-        Self { labels: labels.labels, sizes, first, vectors }
+        Self { sizes, first, vectors, ..Self::default() }.labelled(labels.labels)
+    }
+
+    fn labelled(self, labels: Vec<u32>) -> Self {
+        let is_few = FEW * self.sizes.iter().sum::<usize>() <= labels.len();
+        let with_labels = labels.par_iter().enumerate().with_min_len(CHUNK).filter(|(_, l)| **l != NONE);
+        let few = is_few.then(|| Arc::new(with_labels.map(|(i, _)| i as u32).collect()));
+        Self { labels: Arc::new(labels), few, ..self }
     }
 
     /// The same for vectors that have been arranged.
     pub(crate) fn arranged<const D: usize>(&self, places: &Places<D>) -> Self {
-        let mut arranged = self.clone();
-        if !self.labels.is_empty() {
-            places.gather(&self.labels, NONE, &mut arranged.labels);
+        if self.labels.is_empty() {
+            return self.clone();
         }
-        arranged
+        let mut labels = Vec::new();
+        places.gather(&self.labels, NONE, &mut labels);
+        self.clone().labelled(labels)
     }
 
     /// The unknowns of sealed components whose unknowns all are below `slots`, in ascending order.
@@ -209,6 +223,11 @@ impl NullSpace {
             sums
         };
         let zeros = || vec![0.0; self.sizes.len()];
+        if let Some(few) = &self.few {
+            let mut sums = zeros();
+            few.iter().for_each(|&i| sums[self.labels[i as usize] as usize] += vector[i as usize]);
+            return sums;
+        }
         // Many components are summed one chunk after another, since each chunk would need room for all.
         if self.sizes.len() > 64 {
             return vector.chunks(CHUNK).zip(self.labels.chunks(CHUNK)).fold(zeros(), add);
@@ -223,22 +242,25 @@ impl NullSpace {
 
     /// The same with vectors of one unknown each, of `len` in all.
     pub(crate) fn with_single(&self, len: usize, unknowns: &[u32]) -> Self {
-        let mut this = self.clone();
-        if !unknowns.is_empty() {
-            this.labels.resize(len, NONE);
+        if unknowns.is_empty() {
+            return self.clone();
         }
+        let (mut this, mut labels) = (self.clone(), self.labels.to_vec());
+        labels.resize(len, NONE);
         for &unknown in unknowns {
             let component = this.sizes.len();
-            this.labels[unknown as usize] = component as u32;
+            labels[unknown as usize] = component as u32;
             this.sizes.push(1);
             this.first.push(unknown as usize);
             this.vectors.push(vec![(component, 1.0)]);
         }
-        this
+        this.labelled(labels)
     }
 
     /// The part of it that outer terms do not feel.
     pub(crate) fn unfelt_by(&self, outer: &Outer) -> Self {
+        // Most of what the terms touch is not sealed.
+        let outer = &outer.renamed(|i| self.has(i).then_some(i));
         let states = self.vectors.par_iter().map(|vector| outer.state_by(|i| self.value(vector, i)));
         let states: Vec<(Vec<f64>, f64)> = states.zip(self.felt_at_most(outer)).collect();
         let (felt, free): (Vec<usize>, Vec<usize>) = (0..states.len()).partition(|&k| states[k].1 > 0.0);
@@ -263,7 +285,8 @@ impl NullSpace {
         if self.is_empty() {
             return Vec::new();
         }
-        let energies = outer.energies();
+        let mut energies = outer.energies();
+        energies.retain(|(unknown, _)| self.has(*unknown));
         let felt = |vector: &Vec<(usize, f64)>| -> f64 {
             energies.iter().map(|&(unknown, energy)| energy * self.value(vector, unknown).powi(2)).sum()
         };
@@ -277,6 +300,16 @@ impl NullSpace {
             self.vectors[k].iter().for_each(|&(c, value)| *sum.entry(c).or_insert(0.0) += factor * value);
         }
         sum.into_iter().collect()
+    }
+
+    /// Whether an unknown is in a sealed component.
+    pub(crate) fn has(&self, unknown: usize) -> bool {
+        self.labels.get(unknown).is_some_and(|label| *label != NONE)
+    }
+
+    /// The unknowns of sealed components, where they are few.
+    pub(crate) fn few(&self) -> Option<&[u32]> {
+        self.few.as_deref().map(Vec::as_slice)
     }
 
     /// The value of one of its vectors at an unknown.
@@ -303,7 +336,11 @@ impl NullSpace {
         for (vector, k) in self.vectors.iter().zip(factors) {
             vector.iter().for_each(|&(c, w)| added[c] += k * w);
         }
-        to.par_iter_mut().zip(&self.labels).with_min_len(CHUNK).for_each(|(value, &label)| {
+        if let Some(few) = &self.few {
+            few.iter().for_each(|&i| to[i as usize] += added[self.labels[i as usize] as usize]);
+            return;
+        }
+        to.par_iter_mut().zip(&*self.labels).with_min_len(CHUNK).for_each(|(value, &label)| {
             if label != NONE {
                 *value += added[label as usize];
             }
@@ -338,7 +375,7 @@ impl NullSpace {
             let value = |i: usize| values.get(&(self.labels[i] as usize)).copied().filter(|&v| v > 1e-12);
             let levels = bounded.iter().filter_map(|&i| Some((i, x[i] / value(i)?)));
             let Some((lowest, level)) = levels.min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
-            x.par_iter_mut().zip(&self.labels).with_min_len(CHUNK).for_each(|(x, label)| {
+            x.par_iter_mut().zip(&*self.labels).with_min_len(CHUNK).for_each(|(x, label)| {
                 *x -= values.get(&(*label as usize)).map_or(0.0, |v| v * level);
             });
             if values.iter().map(|(&c, v)| v * sums[c]).sum::<f64>() < -least {
