@@ -31,6 +31,7 @@ pub struct Body {
     #[schemars(range(min = 0.0))]
     pub friction: f64,
     /// The part of the speed that it bounces back with, from 0 to 1; of two bodies the smaller one counts.
+    /// What meets more slowly than gravity makes it in two substeps does not bounce.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub restitution: f64,
