@@ -354,7 +354,9 @@ impl<const D: usize> Solver<D> {
                 kernel.project_out(r);
                 match kernel.few() {
                     Some(few) => {
-                        few.iter().for_each(|&i| cycle.b[i as usize] = (scale * r[i as usize]) as f32)
+                        for i in few.iter().map(|&i| i as usize) {
+                            cycle.b[i] = (scale * r[i]) as f32;
+                        }
                     }
                     None => each_chunk(&mut cycle.b, r, |b, r| *b = (scale * r) as f32),
                 }

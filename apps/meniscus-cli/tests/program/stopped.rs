@@ -38,10 +38,14 @@ fn killed_and_resumed(scene: &str, frames: &str, kills: usize) {
 
     let folder = sandbox.path("war");
     let mut random = Random(7);
+    // What was killed before it wrote anything starts anew.
+    let again = || {
+        let resume: &[&str] = if folder.join("manifest.json").exists() { &["--resume"] } else { &[] };
+        [&run("war"), resume].concat()
+    };
     let mut hit = 0;
     while hit < kills {
-        let resume: &[&str] = if folder.join("manifest.json").exists() { &["--resume"] } else { &[] };
-        let mut child = start(&sandbox, &[&run("war"), resume].concat());
+        let mut child = start(&sandbox, &again());
         sleep(duration.mul_f64(0.25 * random.next()));
         if let Some(status) = child.try_wait().expect("a child") {
             assert!(status.success(), "{status}");
@@ -54,7 +58,7 @@ fn killed_and_resumed(scene: &str, frames: &str, kills: usize) {
         hit += 1;
         frames_are_whole(&folder, &expected);
     }
-    sandbox.ends(0, &[&run("war")[..], &["--resume"]].concat());
+    sandbox.ends(0, &again());
     expected.assert_same(&Results::of(&folder));
     assert_eq!(names(&folder), names(&sandbox.path("peace")), "nothing unfinished is left");
 }
