@@ -400,10 +400,7 @@ struct Seen {
 
 impl PhysicsHooks for Seen {
     fn modify_solver_contacts(&self, context: &mut ContactModificationContext) {
-        let bodies = context.bodies;
-        let velocity = |handle: Option<RigidBodyHandle>, point: Vector| {
-            handle.map_or(Vector::ZERO, |handle| bodies[handle].velocity_at_point(point))
-        };
+        let velocity = |handle, point| velocity_at(context.bodies, handle, point);
         let number = |handle: Option<RigidBodyHandle>| {
             handle.and_then(|handle| self.bodies.iter().position(|body| *body == handle))
         };
@@ -436,6 +433,11 @@ impl PhysicsHooks for Seen {
     }
 }
 
+/// The velocity of a body, or of a side, which rests.
+fn velocity_at(bodies: &RigidBodySet, handle: Option<RigidBodyHandle>, point: Vector) -> Vector {
+    handle.map_or(Vector::ZERO, |handle| bodies[handle].velocity_at_point(point))
+}
+
 /// Leaves out contacts between what passes by or comes later: rapier would slow it down at the end of a step for the
 /// sake of the next one, and divide an impact, and so a bounce, between the two.
 struct OnlyWhatMeets {
@@ -445,10 +447,7 @@ struct OnlyWhatMeets {
 
 impl PhysicsHooks for OnlyWhatMeets {
     fn modify_solver_contacts(&self, context: &mut ContactModificationContext) {
-        let bodies = context.bodies;
-        let velocity = |handle: Option<RigidBodyHandle>, point: Vector| {
-            handle.map_or(Vector::ZERO, |handle| bodies[handle].velocity_at_point(point))
-        };
+        let velocity = |handle, point| velocity_at(context.bodies, handle, point);
         let (first, second) = (context.rigid_body1, context.rigid_body2);
         let ModifiableContacts::Rigid(manifold) = &mut context.contacts else { return };
         let normal = *manifold.normal;

@@ -256,18 +256,18 @@ impl Island {
         added: &[f64],
         rest: f64,
     ) -> Option<Vec<f64>> {
-        let contacts = self.contacts(push, velocity, added);
-        let without = |is_hit: &[bool]| {
-            let of_row = |(hit, bounds): (&bool, &[f64; 2])| if *hit { [0.0; 2] } else { *bounds };
-            let bounds: Vec<[f64; 2]> = is_hit.iter().zip(&self.bounds).map(of_row).collect();
-            contacts.velocity(&contacts.impulses(&bounds, &mut self.places.clone()))
-        };
         let allowed = |row: &Row| if let Kind::Normal { allowed } = row.kind { allowed } else { 0.0 };
         let is_ahead = |(row, impulse): (&Row, &f64)| allowed(row) > 0.0 && *impulse != 0.0;
         let ahead: Vec<bool> = self.rows.iter().zip(&self.impulses).map(is_ahead).collect();
         if !ahead.contains(&true) {
             return None;
         }
+        let contacts = self.contacts(push, velocity, added);
+        let without = |is_hit: &[bool]| {
+            let of_row = |(hit, bounds): (&bool, &[f64; 2])| if *hit { [0.0; 2] } else { *bounds };
+            let bounds: Vec<[f64; 2]> = is_hit.iter().zip(&self.bounds).map(of_row).collect();
+            contacts.velocity(&contacts.impulses(&bounds, &mut self.places.clone()))
+        };
         let free = without(&ahead);
         let approach = |row: &Row| row.target + allowed(row) - dot(&self.column(row), &free);
         let is_hit = |(row, ahead): (&Row, &bool)| *ahead && approach(row) > rest;
