@@ -69,16 +69,22 @@ pub trait Contact<const D: usize>: Debug + Send + Sync {
     fn touches(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Touch<D>>;
 }
 
-/// The mass matrix of a body where it is: that of the faces it closes, as the flow sees it, or the exact one where the grid sees
-/// less than half of it.
-pub fn mass_of<const D: usize>(body: &Rigid<D>, pose: &RigidTransform<D>, of_faces: &Matrix) -> Matrix {
+/// The mass matrix of a body where it is, in a fluid of a density `around` it.
+///
+/// What weighs as the fluid does is that of the faces that the body closes, as the flow sees it: gravity moves it as it moves the fluid, and a neutral body stays at rest exactly. What
+/// is heavier is exact, and so is the place of its centre: a ball on a dry floor does not roll. All is exact where the grid sees less than half of it.
+pub fn mass_of<const D: usize>(
+    body: &Rigid<D>,
+    pose: &RigidTransform<D>,
+    of_faces: &Matrix,
+    around: f64,
+) -> Matrix {
     let is_seen = (0..D).all(|axis| of_faces[axis][axis] > 0.5 * body.volume);
-    let unit = if is_seen {
-        *of_faces
-    } else {
-        mass_matrix::<D>(body.volume, turned(&body.unit_inertia, &pose.rotation))
-    };
-    unit.map(|row| row.map(|m| m * body.density))
+    let seen = if is_seen { body.density.min(around) } else { 0.0 };
+    let exact = mass_matrix::<D>(body.volume, turned(&body.unit_inertia, &pose.rotation));
+    std::array::from_fn(|i| {
+        std::array::from_fn(|j| seen * of_faces[i][j] + (body.density - seen) * exact[i][j])
+    })
 }
 
 /// A tensor of inertia of a body that is turned.
@@ -161,8 +167,8 @@ mod tests {
         let grid = Grid { origin: [0.0; 3], dx: 1.0 / 48.0, cells: [48; 3] };
         let solid = Solid { from: pose, to: pose, free: Some(body.velocity), ..Solid::fixed(shape) };
         let closed = closed_faces(&grid, &solid);
-        let seen = mass_of(&body, &pose, &RigidBody::mass_of_faces(&grid, pose.translation, 1.0, &closed));
-        let exact = mass_of(&body, &pose, &[[0.0; 6]; 6]);
+        let of_faces = RigidBody::mass_of_faces(&grid, pose.translation, 1.0, &closed);
+        let [seen, exact] = [1000.0, 0.0].map(|around| mass_of(&body, &pose, &of_faces, around));
         for (i, j) in (0..6).flat_map(|i| (0..6).map(move |j| (i, j))) {
             let scale = (exact[i][i] * exact[j][j]).sqrt();
             let error = (seen[i][j] - exact[i][j]) / scale;

@@ -25,7 +25,7 @@ pub fn carriers<const D: usize>(
         velocity.iter_mut().zip(params.gravity).for_each(|(v, g)| *v += g * dt);
         RigidBody {
             centre: state.pose.translation,
-            mass: mass_of(body, &state.pose, &view.unit_mass),
+            mass: mass_of(body, &state.pose, &view.unit_mass, density_around(params, level_set, view)),
             velocity,
             faces: view.faces.clone(),
             films: view.films.clone(),
@@ -37,6 +37,17 @@ pub fn carriers<const D: usize>(
         add(&mut carrier.velocity, &product(&inverse(carrier.mass), &impulse));
     }
     carriers
+}
+
+/// The density of what is at the surface of a body, in the mean.
+fn density_around<const D: usize>(params: &Params<D>, level_set: &Field<f32, D>, view: &BodyView) -> f64 {
+    let blocks = level_set.blocks();
+    let at_surface = view.faces.iter().chain(&view.unseen).filter(|face| face.part.fract() != 0.0);
+    let sides = at_surface.flat_map(|face| [blocks.step(face.upper, face.axis, 0), Some(face.upper)]);
+    let inside = sides.flatten().filter(|slot| blocks.is_inside(*slot));
+    let (count, sum) = inside
+        .fold((0usize, 0.0), |(count, sum), slot| (count + 1, sum + params.density_at(level_set[slot])));
+    sum / count.max(1) as f64
 }
 
 /// The impulse of the liquid at walls that a body feels beside that of the projection's pressures. These are known in the middle of cells; from

@@ -90,6 +90,25 @@ pub fn is_thick<const D: usize>(
     thick: f64,
 ) -> bool {
     let out = outwards(&distance, inside, step);
+    goes_on(distance, inside, out, step, thick)
+}
+
+/// Whether a solid goes on for `thick` behind a point inside of it, seen from `out` of it. Another wall may begin behind a gap: all of the way counts.
+pub fn goes_on<const D: usize>(
+    distance: impl Fn([f64; D]) -> f64,
+    inside: [f64; D],
+    out: [f64; D],
+    step: f64,
+    thick: f64,
+) -> bool {
+    let mut gone = step;
+    while gone < thick {
+        let here = distance(add_scaled(inside, -gone, out));
+        if here > 0.0 {
+            return false;
+        }
+        gone += (-here).max(step);
+    }
     distance(add_scaled(inside, -thick, out)) <= 0.0
 }
 

@@ -344,3 +344,97 @@ fn a_turning_plate_carries_a_box() {
     assert!(slip[0] < 1e-3 && slip[1] < 5e-4, "{slip:?} m");
     assert!((turned(&simulation, 0) - angle).abs() < 1e-3, "{}", turned(&simulation, 0));
 }
+
+/// Once around on a turntable in the air, in steps of six degrees.
+#[test]
+fn a_turntable_carries_a_box_around() {
+    let mut simulation = simulation::<3>(
+        r#"
+        [domain]
+        size = [1, 0.5, 1]
+        cells = 16
+        [time]
+        frames = 60
+        [[liquid]]
+        shape = { box = { from = [0, 0, 0], to = [1, 0.0625, 1] } }
+        [[solid]]
+        shape = { cylinder = { from = [0.5, 0.125, 0.5], to = [0.5, 0.25, 0.5], radius = 0.45 } }
+        [solid.motion]
+        axis = [0, 1, 0]
+        keyframes = [{ time = 0 }, { time = 2.5, degrees = 360 }]
+        [[body]]
+        shape = { box = { from = [0.67, 0.25, 0.42], to = [0.83, 0.375, 0.58] } }
+        density = 700
+        velocity = [0, 0, -0.6283]
+        angular_velocity = [0, 2.513, 0]
+        "#,
+    );
+    run(&mut simulation, 2.5, |_, _| ());
+    let at = simulation.state().bodies[0].pose.translation;
+    let away = (at[0] - 0.75).hypot(at[2] - 0.5);
+    assert!(away < 4e-3, "{at:?}");
+}
+
+/// A plank sinks onto two ledges under water, and shuts in what is between them: that leaves by the gaps, and the plank comes to rest on the ledges.
+#[test]
+fn a_plank_comes_to_rest_on_two_ledges() {
+    for separation in [false, true] {
+        let mut simulation = simulation::<2>(&format!(
+            r#"
+            [domain]
+            size = [1, 1]
+            cells = 48
+            open = ["+y"]
+            separation = {separation}
+            [time]
+            frames = 48
+            [[liquid]]
+            shape = {{ box = {{ from = [0, 0], to = [1, 0.7] }} }}
+            [[solid]]
+            shape = {{ box = {{ from = [0.1, 0], to = [0.25, 0.3] }} }}
+            [[solid]]
+            shape = {{ box = {{ from = [0.75, 0], to = [0.9, 0.3] }} }}
+            [[body]]
+            shape = {{ box = {{ from = [0.12, 0.31], to = [0.88, 0.4] }} }}
+            density = 5000
+            "#
+        ));
+        run(&mut simulation, 1.5, |_, _| ());
+        let (mut fastest, mut highest) = (0f64, 0f64);
+        run(&mut simulation, 2.0, |simulation, _| {
+            let body = &simulation.state().bodies[0];
+            fastest = fastest.max(body.velocity[1].abs());
+            highest = highest.max(body.pose.translation[1] - 0.345);
+        });
+        assert!(fastest < 3e-3 && highest < 3e-4, "{separation}: {fastest} m/s, {highest} m above");
+        assert!(turned(&simulation, 0).abs() < 1e-3, "{}", turned(&simulation, 0));
+    }
+}
+
+/// A disc of three cells, off the middle of them, on a dry floor and on one under water.
+#[test]
+fn a_disc_at_rest_does_not_begin_to_roll() {
+    for (room, density) in [("[1.5, 0], to = [2, 0.1]", 1.0), ("[0, 0], to = [1.4, 0.5]", 4000.0)] {
+        let mut simulation = simulation::<2>(&format!(
+            r#"
+            [domain]
+            size = [2, 1]
+            cells = 64
+            open = ["+y"]
+            [time]
+            frames = 48
+            [[liquid]]
+            shape = {{ box = {{ from = {room} }} }}
+            [[solid]]
+            shape = {{ box = {{ from = [1.4, 0], to = [1.5, 1] }} }}
+            [[body]]
+            shape = {{ sphere = {{ centre = [0.61, 0.1], radius = 0.1 }} }}
+            density = {density}
+            "#
+        ));
+        run(&mut simulation, 2.0, |simulation, _| {
+            let velocity = simulation.state().bodies[0].velocity;
+            assert!(velocity[0].abs() < 1e-4, "{density}: {velocity:?}");
+        });
+    }
+}

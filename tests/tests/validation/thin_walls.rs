@@ -243,8 +243,31 @@ fn long_none_is_below_a_tilted_floor() {
 }
 
 /// All choices, over 300 frames of the usual 24 a second.
+fn none_passes_of(thickness: usize) {
+    let cases: Vec<Case> = all_cases().filter(|case| case[0] == thickness).collect();
+    none_passes(&cases, 300.0 / 24.0);
+}
+
 #[test]
 #[ignore = "takes long: ./check --long"]
-fn long_nothing_passes_a_plate() {
-    none_passes(&all_cases().collect::<Vec<_>>(), 300.0 / 24.0);
+fn long_nothing_passes_a_tenth_of_a_cell() {
+    none_passes_of(0);
+}
+
+#[test]
+#[ignore = "takes long: ./check --long"]
+fn long_nothing_passes_a_fifth_of_a_cell() {
+    none_passes_of(1);
+}
+
+#[test]
+#[ignore = "takes long: ./check --long"]
+fn long_nothing_passes_three_fifths_of_a_cell() {
+    none_passes_of(2);
+}
+
+#[test]
+#[ignore = "takes long: ./check --long"]
+fn long_nothing_passes_two_cells() {
+    none_passes_of(3);
 }

@@ -412,13 +412,14 @@ impl PhysicsHooks for Seen {
             (None, Some(body)) => (body, None, first, *manifold.normal),
             (None, None) => return,
         };
+        let bend = bend(context.bodies, solid, Some(self.bodies[body]), self.dt);
         for contact in manifold.solver_contacts.iter() {
             let approach = velocity(first, contact.anchor1) - velocity(second, contact.anchor2);
             if contact.dist > self.near + self.dt * approach.dot(*manifold.normal).max(0.0) {
                 continue;
             }
             let point = 0.5 * (contact.anchor1 + contact.anchor2);
-            let of_solid = if other.is_none() { velocity(solid, point) } else { Vector::ZERO };
+            let of_solid = if other.is_none() { velocity(solid, point) + bend } else { Vector::ZERO };
             let touch = Touch {
                 body,
                 other,
@@ -438,6 +439,27 @@ fn velocity_at(bodies: &RigidBodySet, handle: Option<RigidBodyHandle>, point: Ve
     handle.map_or(Vector::ZERO, |handle| bodies[handle].velocity_at_point(point))
 }
 
+/// What to add to the velocity of a solid where it touches a body, for what is carried by it to go along the chord of its turn: along the tangent it would go outwards. It is the
+/// same at all contacts of the two, since a body that is carried along is not squeezed.
+fn bend(
+    bodies: &RigidBodySet,
+    solid: Option<RigidBodyHandle>,
+    body: Option<RigidBodyHandle>,
+    dt: f64,
+) -> Vector {
+    let (Some(solid), Some(body)) = (solid.map(|s| &bodies[s]), body.map(|b| &bodies[b])) else {
+        return Vector::ZERO;
+    };
+    if !solid.is_kinematic() {
+        return Vector::ZERO;
+    }
+    let along = cross(solid.angvel(), body.center_of_mass() - solid.center_of_mass());
+    let inwards = cross(solid.angvel(), along);
+    let half_angle = 0.5 * dt * norm(angular_array(solid.angvel()));
+    let sinc = |angle: f64| if angle == 0.0 { 1.0 } else { angle.sin() / angle };
+    (sinc(2.0 * half_angle) - 1.0) * along + 0.5 * dt * sinc(half_angle).powi(2) * inwards
+}
+
 /// Leaves out contacts between what passes by or comes later: rapier would slow it down at the end of a step for the
 /// sake of the next one, and divide an impact, and so a bounce, between the two.
 struct OnlyWhatMeets {
@@ -455,5 +477,12 @@ impl PhysicsHooks for OnlyWhatMeets {
             let approach = velocity(first, contact.anchor1) - velocity(second, contact.anchor2);
             contact.dist <= self.near + self.dt * approach.dot(normal).max(0.0)
         });
+        // Rapier makes the second faster than the first by the velocity that is asked for.
+        let [of_first, of_second] = [(first, second), (second, first)]
+            .map(|(solid, body)| bend(context.bodies, solid, body, self.dt));
+        manifold
+            .solver_contacts
+            .iter_mut()
+            .for_each(|contact| contact.tangent_velocity = of_first - of_second);
     }
 }

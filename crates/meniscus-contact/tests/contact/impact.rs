@@ -1,5 +1,7 @@
 //! Bodies that meet.
 
+use std::f64::consts::TAU;
+
 use meniscus_contact::Moving;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_core::vector::{add_scaled, norm, sub};
@@ -299,6 +301,28 @@ fn carry<const D: usize>() {
         let along = sub(pose(time + dt).apply_inverse(scene.position(0)), above(2.25));
         assert!(norm(along) < 1e-4, "step {step}: {along:?}");
     }
+}
+
+/// Along tangents it would be at 1.14 times its distance after one turn in steps of 6 degrees.
+#[test]
+fn a_turntable_carries_a_block_around() {
+    let table = Solid::new(Shape::cylinder([0.0, -0.1, 0.0], [0.0, 0.0, 0.0], 0.45).unwrap());
+    let (middle, start) = ([0.5, 0.25, 0.5], [0.75, 0.3, 0.5]);
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[block([0.05; 3], start)], &[table]);
+    let (steps, dt) = (60, 1.0 / 24.0);
+    let pose = |step: i32| RigidTransform {
+        rotation: Rotation::identity().turned([0.0, TAU * f64::from(step) / f64::from(steps), 0.0]),
+        translation: middle,
+    };
+    let spin = TAU / (f64::from(steps) * dt);
+    scene.bodies[0].velocity[2] = -0.25 * spin;
+    scene.bodies[0].spin[1] = spin;
+    for step in 0..steps {
+        scene.bodies[0].velocity[1] -= GRAVITY * dt;
+        scene.drift(&[(pose(step), pose(step + 1))], dt);
+    }
+    let away = sub(scene.position(0), start);
+    assert!(norm(away) < 2e-3, "{away:?}");
 }
 
 #[test]

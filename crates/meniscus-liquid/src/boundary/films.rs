@@ -3,7 +3,7 @@
 //! A cell that a body and a wall leave next to nothing of is a film. A flow through it would have to be many times faster than the body, and
 //! none could be carried on to the next substep: its faces are closed, and what the motion of the body takes of it is taken of the rim. So it is in the seam between two
 //! bodies, where the gap is less than half a cell: without a node there they would hold each other by suction, with a node of its own they would be glued, and so each feels
-//! the pressure of the rim there.
+//! the pressure of the rim there. Where films and seams are the only way to what lies behind them, they stay open: see [`ways`](super::ways).
 //!
 //! If all that a body takes were taken of one layer of cells at the rim, it would leave the more slowly the finer the grid is: all would have to pass one cell. It is taken evenly
 //! of all cells within a length of the rim, which is half of the smallest extent of the body: that converges, and is a model of how water enters a gap.
@@ -26,23 +26,12 @@ const WIDEST: usize = 8;
 impl<const D: usize> Boundary<D> {
     /// Closes the faces of films and seams.
     pub(super) fn close_films(&mut self, seen: &[Seen]) {
-        let blocks = self.blocks.clone();
-        let seams = self.seams();
-        let is_narrow = |cell: Slot| {
-            // Of the two together distances at nodes would miss a gap that is less than a cell wide.
-            let Seen { walls, bodies, .. } = &seen[cell.block];
-            let [of_walls, of_bodies] = [walls, bodies].map(|sight| 1.0 - sight.open_volume(cell.local));
-            of_walls + of_bodies > 1.0 - f64::from(NARROW) && of_bodies > f64::from(CLOSED)
-        };
-        let is_film = |cell: Slot| {
-            seams.contains(&cell.flat::<D>())
-                || blocks.is_inside(cell) && is_narrow(cell) && self.touches_wall(cell)
-        };
-        let is_of_film = |face: &ClosedFace| self.sides(face).any(is_film);
+        let shut = self.passed_by_none(&self.narrow_cells(seen));
+        let is_shut = |face: &ClosedFace| self.sides(face).any(|cell| shut.contains(&cell.flat::<D>()));
         let films: Vec<Vec<bool>> =
-            self.bodies.iter().map(|body| body.faces.iter().map(is_of_film).collect()).collect();
-        for (body, is_of_film) in self.bodies.iter_mut().zip(films) {
-            for (face, _) in body.faces.iter_mut().zip(is_of_film).filter(|(_, of_film)| *of_film) {
+            self.bodies.iter().map(|body| body.faces.iter().map(is_shut).collect()).collect();
+        for (body, is_shut) in self.bodies.iter_mut().zip(films) {
+            for (face, _) in body.faces.iter_mut().zip(is_shut).filter(|(_, is_shut)| *is_shut) {
                 let at = face.upper.flat::<D>();
                 let rest = std::mem::take(&mut self.open.axes[face.axis].values_mut()[at]);
                 let by_bodies = self.by_bodies.as_mut().expect("there are bodies");
@@ -51,6 +40,21 @@ impl<const D: usize> Boundary<D> {
                 body.unseen.push(ClosedFace { part: -f64::from(rest), ..*face });
             }
         }
+    }
+
+    /// The cells of films and seams, by flat index.
+    fn narrow_cells(&self, seen: &[Seen]) -> BTreeSet<usize> {
+        let is_narrow = |cell: Slot| {
+            // Of the two together distances at nodes would miss a gap that is less than a cell wide.
+            let Seen { walls, bodies, .. } = &seen[cell.block];
+            let [of_walls, of_bodies] = [walls, bodies].map(|sight| 1.0 - sight.open_volume(cell.local));
+            of_walls + of_bodies > 1.0 - f64::from(NARROW) && of_bodies > f64::from(CLOSED)
+        };
+        let is_film =
+            |cell: &Slot| self.blocks.is_inside(*cell) && is_narrow(*cell) && self.touches_wall(*cell);
+        let faces = self.bodies.iter().flat_map(|body| &body.faces);
+        let films = faces.flat_map(|face| self.sides(face)).filter(is_film).map(Slot::flat::<D>);
+        films.chain(self.narrow_between_bodies()).collect()
     }
 
     /// Finds where what the motions of each body take of its films comes from.

@@ -4,6 +4,7 @@ mod films;
 mod seams;
 mod sight;
 mod thin_walls;
+mod ways;
 
 use std::sync::Arc;
 

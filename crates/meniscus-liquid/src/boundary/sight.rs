@@ -321,9 +321,10 @@ fn see<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord: [usize; 
             distance(grid.node(std::array::from_fn(|a| corner[a] + inner[a] as i64))) as f32
         })
         .collect();
-    let parted = find_parted(&nodes, |inner: [f64; D]| {
-        distance(grid.point(std::array::from_fn(|a| corner[a] as f64 + inner[a])))
-    });
+    let in_block = |inner: [f64; D]| grid.point(std::array::from_fn(|a| corner[a] as f64 + inner[a]));
+    let to_solid = |solid| move |inner: [f64; D]| Solid::distance(solid, in_block(inner)) / grid.dx;
+    let solids: Vec<_> = near.iter().copied().map(to_solid).collect();
+    let parted = find_parted(&nodes, &solids);
     Sight::Cut(Arc::new(Cut::new::<D>(nodes, parted)))
 }
 

@@ -125,3 +125,23 @@ fn solid_cells_are_counted() {
         assert_eq!(count(&[], is_active), 0);
     }
 }
+
+/// Between thin walls and blocks beside them, by less than a cell, is no way through the walls.
+#[test]
+fn a_block_beside_a_thin_wall_opens_no_way_through_it() {
+    let params = params::<2>(32);
+    let dx = params.grid.dx;
+    for gap in [0.1, 0.3, 0.6, 0.9] {
+        let wall = Shape::box_between([10.4 * dx, -1.0], [10.7 * dx, 2.0]).unwrap();
+        let block = Shape::box_between([(10.7 + gap) * dx, 0.2], [20.0 * dx, 0.8]).unwrap();
+        let both = Shape::union(vec![wall.clone(), block.clone()]).unwrap();
+        for shapes in [vec![wall, block], vec![both]] {
+            let solids = shapes.into_iter().map(Solid::fixed).collect();
+            let boundary = boundary(&params, &Surroundings { solids, ..Surroundings::default() });
+            let is_parted =
+                |y: i64| boundary.open.get(0, [10, y]) == 0.0 || boundary.open.get(0, [11, y]) == 0.0;
+            let open: Vec<i64> = (0..32).filter(|y| !is_parted(*y)).collect();
+            assert!(open.is_empty(), "{gap}: {open:?}");
+        }
+    }
+}

@@ -4,13 +4,14 @@ use meniscus_core::grid::{block_len, cell_in_block};
 use meniscus_core::vector::{add_scaled, norm, sub};
 
 use super::sight::node_index;
+use crate::sweep::goes_on;
 
 /// The faces of a block that a thin wall closes: by cell, a bit for each axis along which its lower face is one. Empty
-/// if there are none. `distance` is that to the solids, in cells, at a point of the block.
+/// if there are none. `solids` are the distances to each solid, in cells, at a point of the block.
 ///
 /// Each cell stands for a point in the open: its centre, or the point nearest to that where a thin wall covers it. A
 /// face is closed if a thin wall parts the points of its two cells.
-pub fn find_parted<const D: usize>(nodes: &[f32], distance: impl Fn([f64; D]) -> f64) -> Vec<u8> {
+pub fn find_parted<const D: usize>(nodes: &[f32], solids: &[impl Fn([f64; D]) -> f64]) -> Vec<u8> {
     let mut parted = Vec::new();
     for local in 0..block_len::<D>() {
         let inner = cell_in_block::<D>(local);
@@ -20,11 +21,11 @@ pub fn find_parted<const D: usize>(nodes: &[f32], distance: impl Fn([f64; D]) ->
             continue;
         }
         let centre = inner.map(|c| c as f64 + 0.5);
-        let Some(here) = point_in_the_open(&distance, centre) else { continue };
+        let Some(here) = point_in_the_open(solids, centre) else { continue };
         for axis in 0..D {
             let below = std::array::from_fn(|a| if a == axis { centre[a] - 1.0 } else { centre[a] });
-            let below = point_in_the_open(&distance, below);
-            if below.is_some_and(|below| is_parted(&distance, below, here)) {
+            let below = point_in_the_open(solids, below);
+            if below.is_some_and(|below| is_parted(solids, below, here)) {
                 parted.resize(block_len::<D>(), 0);
                 parted[local] |= 1 << axis;
             }
@@ -36,21 +37,26 @@ pub fn find_parted<const D: usize>(nodes: &[f32], distance: impl Fn([f64; D]) ->
 /// Walls thinner than this part of a cell may be missed.
 const STEP: f64 = 0.02;
 
-/// The point that a cell stands for; none if its centre lies in a solid that is not thin.
+/// The point that a cell stands for; none if its centre lies in solids that together are not thin.
 pub fn point_in_the_open<const D: usize>(
-    distance: &impl Fn([f64; D]) -> f64,
+    solids: &[impl Fn([f64; D]) -> f64],
     centre: [f64; D],
 ) -> Option<[f64; D]> {
+    let distance = |point: [f64; D]| solids.iter().map(|solid| solid(point)).fold(f64::INFINITY, f64::min);
     let depth = -distance(centre);
     if depth < 0.0 {
         return Some(centre);
     }
-    let out = outwards(distance, centre);
-    is_thin(distance, centre, out).then(|| add_scaled(centre, depth + STEP, out))
+    let out = outwards(&distance, centre);
+    is_thin(&distance, centre, out).then(|| add_scaled(centre, depth + STEP, out))
 }
 
-/// Whether a thin wall lies between two points in the open.
-pub fn is_parted<const D: usize>(distance: &impl Fn([f64; D]) -> f64, from: [f64; D], to: [f64; D]) -> bool {
+/// Whether a thin wall lies between two points in the open: each solid counts by itself, whatever else lies behind it.
+pub fn is_parted<const D: usize>(solids: &[impl Fn([f64; D]) -> f64], from: [f64; D], to: [f64; D]) -> bool {
+    solids.iter().any(|solid| parts(solid, from, to))
+}
+
+fn parts<const D: usize>(distance: &impl Fn([f64; D]) -> f64, from: [f64; D], to: [f64; D]) -> bool {
     let way = sub(to, from);
     let length = norm(way).max(f64::MIN_POSITIVE);
     let (mut gone, end) = (distance(from).max(STEP), length - distance(to));
@@ -67,7 +73,7 @@ pub fn is_parted<const D: usize>(distance: &impl Fn([f64; D]) -> f64, from: [f64
 
 /// Whether a solid is thinner than a cell, seen from a point inside it, along the shortest way out.
 fn is_thin<const D: usize>(distance: &impl Fn([f64; D]) -> f64, inside: [f64; D], out: [f64; D]) -> bool {
-    distance(add_scaled(inside, -1.0, out)) > 0.0
+    !goes_on(distance, inside, out, STEP, 1.0)
 }
 
 /// The direction in which the distance grows. In the middle of a wall it grows either way: then that along the axes.
