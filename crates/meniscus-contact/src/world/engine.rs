@@ -229,8 +229,13 @@ fn set_velocity(body: &mut RigidBody, from: &Pose, to: &Pose, dt: f64) {
 fn move_solids(world: &mut PhysicsWorld, handles: &[RigidBodyHandle], solids: &[[Pose; 2]], part: f64) {
     for (handle, [from, to]) in handles.iter().zip(solids) {
         if from != to {
+            let body = &mut world.bodies[*handle];
             let pose = from.part_of_way(to, part);
-            world.bodies[*handle].set_next_kinematic_position(placed(pose.translation, pose.quaternion));
+            // Of the two quaternions of a rotation the nearer one: rapier takes the other for nearly a full turn.
+            let now = quaternion(body.position().rotation);
+            let along: f64 = (0..4).map(|i| now[i] * pose.quaternion[i]).sum();
+            let nearer = pose.quaternion.map(|c| c * along.signum());
+            body.set_next_kinematic_position(placed(pose.translation, nearer));
         }
     }
 }

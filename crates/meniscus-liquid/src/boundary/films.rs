@@ -26,7 +26,8 @@ const WIDEST: usize = 8;
 impl<const D: usize> Boundary<D> {
     /// Closes the faces of films and seams.
     pub(super) fn close_films(&mut self, seen: &[Seen]) {
-        let shut = self.passed_by_none(&self.narrow_cells(seen));
+        let has_room = |cell: Slot| room(&seen[cell.block], cell.local) > f64::from(CLOSED);
+        let shut = self.passed_by_none(&self.narrow_cells(seen), has_room);
         let is_shut = |face: &ClosedFace| self.sides(face).any(|cell| shut.contains(&cell.flat::<D>()));
         let films: Vec<Vec<bool>> =
             self.bodies.iter().map(|body| body.faces.iter().map(is_shut).collect()).collect();
@@ -45,10 +46,9 @@ impl<const D: usize> Boundary<D> {
     /// The cells of films and seams, by flat index.
     fn narrow_cells(&self, seen: &[Seen]) -> BTreeSet<usize> {
         let is_narrow = |cell: Slot| {
-            // Of the two together distances at nodes would miss a gap that is less than a cell wide.
-            let Seen { walls, bodies, .. } = &seen[cell.block];
-            let [of_walls, of_bodies] = [walls, bodies].map(|sight| 1.0 - sight.open_volume(cell.local));
-            of_walls + of_bodies > 1.0 - f64::from(NARROW) && of_bodies > f64::from(CLOSED)
+            let Seen { bodies, .. } = &seen[cell.block];
+            room(&seen[cell.block], cell.local) < f64::from(NARROW)
+                && 1.0 - bodies.open_volume(cell.local) > f64::from(CLOSED)
         };
         let is_film =
             |cell: &Slot| self.blocks.is_inside(*cell) && is_narrow(*cell) && self.touches_wall(*cell);
@@ -153,6 +153,11 @@ impl<const D: usize> Boundary<D> {
     fn touches_wall(&self, cell: Slot) -> bool {
         (0..2 * D).any(|k| self.is_wall(cell, k / 2, k % 2))
     }
+}
+
+/// What walls and bodies leave open of a cell. Of the two together distances at nodes would miss a gap that is less than a cell wide.
+fn room(seen: &Seen, local: usize) -> f64 {
+    seen.walls.open_volume(local) + seen.bodies.open_volume(local) - 1.0
 }
 
 /// How far from the rim of its films what a body takes of them comes from, in cells.

@@ -37,7 +37,7 @@ pub fn find_parted<const D: usize>(nodes: &[f32], solids: &[impl Fn([f64; D]) ->
 /// Walls thinner than this part of a cell may be missed.
 const STEP: f64 = 0.02;
 
-/// The point that a cell stands for; none if its centre lies in solids that together are not thin.
+/// The point that a cell stands for; none if solids that are not thin cover all between its centre and the nearest point in the open, and that is of another cell.
 pub fn point_in_the_open<const D: usize>(
     solids: &[impl Fn([f64; D]) -> f64],
     centre: [f64; D],
@@ -48,7 +48,9 @@ pub fn point_in_the_open<const D: usize>(
         return Some(centre);
     }
     let out = outwards(&distance, centre);
-    is_thin(&distance, centre, out).then(|| add_scaled(centre, depth + STEP, out))
+    let point = add_scaled(centre, depth + STEP, out);
+    let is_inside = || (0..D).all(|a| (point[a] - centre[a]).abs() < 0.5);
+    ((is_inside() || is_thin(&distance, centre, out)) && distance(point) > 0.0).then_some(point)
 }
 
 /// Whether a thin wall lies between two points in the open: each solid counts by itself, whatever else lies behind it.

@@ -9,8 +9,13 @@ use super::Boundary;
 impl<const D: usize> Boundary<D> {
     /// Of narrow cells, by flat index, those that nothing has to pass: what is connected by them is connected without them too. Where they are the only way to what lies
     /// behind them they stay open: what is shut in there could not leave, and what it carries could not come down, as a plank on two ledges under water.
-    pub(super) fn passed_by_none(&self, narrow: &BTreeSet<usize>) -> BTreeSet<usize> {
-        let passages = self.passages(narrow);
+    /// Cells inside of bodies, which have no room, may have open faces, by the volume around these: they are no place to go to.
+    pub(super) fn passed_by_none(
+        &self,
+        narrow: &BTreeSet<usize>,
+        has_room: impl Fn(Slot) -> bool,
+    ) -> BTreeSet<usize> {
+        let passages = self.passages(narrow, has_room);
         let mut shores = Shores::new(self, narrow, &passages);
         while passages.iter().any(|passage| shores.is_undecided(passage)) {
             shores.grow();
@@ -20,7 +25,7 @@ impl<const D: usize> Boundary<D> {
     }
 
     /// Narrow cells that are connected, and what is beside them.
-    fn passages(&self, narrow: &BTreeSet<usize>) -> Vec<Passage> {
+    fn passages(&self, narrow: &BTreeSet<usize>, has_room: impl Fn(Slot) -> bool) -> Vec<Passage> {
         let mut seen = BTreeSet::new();
         let mut passages = Vec::new();
         for &first in narrow {
@@ -33,7 +38,7 @@ impl<const D: usize> Boundary<D> {
                 next += 1;
                 for other in self.open_neighbours(cell) {
                     if !narrow.contains(&other) {
-                        beside.insert(other);
+                        beside.extend(has_room(Slot::from_flat::<D>(other)).then_some(other));
                     } else if seen.insert(other) {
                         cells.push(other);
                     }
