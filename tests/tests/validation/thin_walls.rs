@@ -73,7 +73,7 @@ struct Room {
 }
 
 /// What passed a plate.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 struct Passed {
     /// Particles that are where they must not be, summed over the substeps.
     particles: usize,
@@ -81,6 +81,8 @@ struct Passed {
     lost: usize,
     /// Cells of liquid behind a plate at rest that is thinner than a cell, summed over the substeps.
     cells: usize,
+    /// When a substep failed, in seconds, and why.
+    failed: Option<(f64, String)>,
 }
 
 impl Room {
@@ -143,8 +145,13 @@ impl Room {
             let dt = max_time_step(&state, &self.params).min(1.0 / 48.0);
             let times = [state.time, state.time + dt];
             let surroundings = Surroundings { solids: vec![self.solid(times)], ..Surroundings::default() };
-            let info = step(&mut state, &self.params, &surroundings, dt, &mut workspace).unwrap();
-            passed.lost += info.collide.lost;
+            match step(&mut state, &self.params, &surroundings, dt, &mut workspace) {
+                Ok(info) => passed.lost += info.collide.lost,
+                Err(error) => {
+                    passed.failed = Some((state.time, error.to_string()));
+                    break;
+                }
+            }
             self.judge(&state, times[1], fills_below, &mut passed);
         }
         passed
