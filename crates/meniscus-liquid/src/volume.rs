@@ -32,21 +32,28 @@ pub fn volume_correction(volume: f64, target: f64, dt: f64) -> f64 {
     (CORRECTION * missing).clamp(-MAX_CORRECTION, MAX_CORRECTION) / dt
 }
 
-/// The farthest that the surface of a bubble is moved in a substep to regain its volume, in cells.
+/// The farthest that the surface of a bubble is moved in a substep to regain its volume, in cells. What moves farther makes the next substep shorter, the same way takes a higher speed then, and
+/// so on.
 const MAX_BUBBLE_SHIFT: f64 = 0.1;
 
 /// The same for a void, which is to vanish at once.
 const MAX_VOID_SHIFT: f64 = 0.5;
 
-/// The rate at which a bubble must grow to regain its volume, in m³/s (2D: m²/s; eq. 25 of Goldade 2020).
-pub fn bubble_growth<const D: usize>(bubble: &Bubble<D>, dx: f64, dt: f64) -> f64 {
+/// The rate at which a bubble must grow to regain its volume, in m³/s (2D: m²/s; eq. 25 of Goldade 2020). All has to pass the `open` area of the faces between it and
+/// liquid: beside walls that may be far less than its surface.
+pub fn bubble_growth<const D: usize>(bubble: &Bubble<D>, open: f64, dx: f64, dt: f64) -> f64 {
     let missing = bubble.rest_volume - bubble.volume;
     let (part, shift) = match bubble.rest_volume > 0.0 {
         true => (CORRECTION, MAX_BUBBLE_SHIFT),
         false => (1.0, MAX_VOID_SHIFT),
     };
-    let most = shift * dx * bubble.area;
+    let most = shift * dx * bubble.area.min(open);
     (part * missing).clamp(-most, most) / dt
+}
+
+/// What a body may grow by at most in a substep to regain its volume, through an `open` area between it and air that gives way.
+pub fn most_growth(open: f64, dx: f64) -> f64 {
+    MAX_BUBBLE_SHIFT * dx * open
 }
 
 /// An error of the volume beyond this part of it is the work of an event.

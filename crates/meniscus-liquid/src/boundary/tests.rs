@@ -145,3 +145,56 @@ fn a_block_beside_a_thin_wall_opens_no_way_through_it() {
         }
     }
 }
+
+/// Open faces connect no two cells on different sides of a plate, however thin and however it lies.
+#[test]
+fn a_plate_parts_a_room_wherever_it_lies() {
+    let grid = Grid { origin: [0.0; 3], dx: 1.0, cells: [9, 24, 10] };
+    let params = Params::new(grid);
+    let blocks = Arc::new(Blocks::all(grid.cells));
+    let mut leaks = Vec::new();
+    for k in 0..400 {
+        let noise = |seed: usize| ((k * 7 + seed) as f64 * 0.618_034 * (seed + 1) as f64).fract() - 0.5;
+        let half = [0.05, 0.1, 0.3][k % 3];
+        let axis = [noise(1), noise(2), noise(3)];
+        let rotation = Rotation::<3>::from_axis_angle(axis, 2.0 * noise(4)).unwrap();
+        let pose =
+            RigidTransform { rotation, translation: [4.5 + noise(5), 12.0 + noise(6), 5.0 + noise(7)] };
+        let plate = Shape::centred_box([0.0; 3], [40.0, half, 40.0]).unwrap().transformed(pose).unwrap();
+        let solids = vec![Solid::fixed(plate)];
+        let boundary = Boundary::new(
+            &params,
+            &Surroundings { solids, ..Surroundings::default() },
+            &blocks,
+            &mut BoundaryCache::default(),
+        );
+        let height =
+            |slot: Slot| pose.apply_inverse(grid.cell_centre(blocks.cell(slot).map(|c| c as i64)))[1];
+        let is_above = |slot: &Slot| blocks.is_inside(*slot) && height(*slot) > half;
+        let mut reached: Vec<Slot> = (0..blocks.slots()).map(Slot::from_flat::<3>).filter(is_above).collect();
+        let mut seen: std::collections::BTreeSet<usize> =
+            reached.iter().map(|slot| slot.flat::<3>()).collect();
+        while let Some(cell) = reached.pop() {
+            for (axis, side) in (0..3).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+                let Some(other) = blocks.step(cell, axis, side) else { continue };
+                let face = if side == 0 { cell } else { other };
+                let open = boundary.open.axes[axis][face];
+                if open > 0.0 && blocks.is_inside(other) && seen.insert(other.flat::<3>()) {
+                    reached.push(other);
+                    if height(other) < -half {
+                        leaks.push((
+                            k,
+                            half,
+                            axis,
+                            blocks.cell(cell),
+                            blocks.cell(other),
+                            [height(cell), height(other)],
+                            open,
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    assert!(leaks.is_empty(), "{} leaks, such as {:?}", leaks.len(), &leaks[..leaks.len().min(5)]);
+}

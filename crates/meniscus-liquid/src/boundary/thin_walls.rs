@@ -78,17 +78,22 @@ fn is_thin<const D: usize>(distance: &impl Fn([f64; D]) -> f64, inside: [f64; D]
     !goes_on(distance, inside, out, STEP, 1.0)
 }
 
-/// The direction in which the distance grows. In the middle of a wall it grows either way: then that along the axes.
+/// The direction in which the distance grows. In the middle of a wall it grows either way, and differences across it tell nothing: then that at a point beside.
 fn outwards<const D: usize>(distance: &impl Fn([f64; D]) -> f64, point: [f64; D]) -> [f64; D] {
-    let here = distance(point);
-    let slope: [f64; D] = std::array::from_fn(|axis| {
-        let ahead = std::array::from_fn(|a| if a == axis { point[a] + 0.5 * STEP } else { point[a] });
-        distance(ahead) - here
+    const SMALL: f64 = 1e-3;
+    let moved = |mut point: [f64; D], axis: usize, by: f64| {
+        point[axis] += by;
+        point
+    };
+    let slope = |at: [f64; D]| -> [f64; D] {
+        std::array::from_fn(|axis| distance(moved(at, axis, SMALL)) - distance(moved(at, axis, -SMALL)))
+    };
+    let beside = (0..D).map(|axis| moved(point, axis, 4.0 * SMALL));
+    let slopes = std::iter::once(point).chain(beside).map(slope);
+    let steepest = slopes.fold([0.0; D], |best, slope| {
+        // The first one that is a slope of a distance is as good as any.
+        if norm(best) < 1.8 * SMALL && norm(slope) > norm(best) { slope } else { best }
     });
-    let length = norm(slope);
-    if length > 0.0 {
-        slope.map(|s| s / length)
-    } else {
-        std::array::from_fn(|a| f64::from(u8::from(a == 0)))
-    }
+    let length = norm(steepest).max(f64::MIN_POSITIVE);
+    steepest.map(|s| s / length)
 }

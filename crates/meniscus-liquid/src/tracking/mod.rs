@@ -25,7 +25,7 @@ use crate::params::{AirModel, Params, Surroundings};
 use crate::projection::{Bubbles, NO_BUBBLE};
 use crate::regions::{Contact, Owner, Regions, Volumes, measure_volumes};
 use crate::state::State;
-use crate::volume::{bubble_growth, volume_correction};
+use crate::volume::{bubble_growth, most_growth, volume_correction};
 pub use events::{BubbleEvent, EventKind};
 use matching::{Family, families};
 pub use trace::{Ancestry, trace};
@@ -196,6 +196,7 @@ impl<const D: usize> Tracked<D> {
 
     /// The bubbles as the projection wants them.
     pub fn constraints(&self, dx: f64, dt: f64) -> Bubbles {
+        let open = self.open_areas(dx);
         let kept: Vec<usize> = (0..self.regions.len()).filter(|&r| self.constrained[r]).collect();
         let mut numbers = vec![NO_BUBBLE; self.regions.len()];
         for (number, &region) in kept.iter().enumerate() {
@@ -207,7 +208,7 @@ impl<const D: usize> Tracked<D> {
         };
         Bubbles {
             of_slot: self.labels.values().par_iter().map(number).collect(),
-            growth: kept.iter().map(|&r| bubble_growth(&self.regions[r], dx, dt)).collect(),
+            growth: kept.iter().map(|&r| bubble_growth(&self.regions[r], open[r], dx, dt)).collect(),
             pressure: kept.iter().map(|&r| self.regions[r].pressure).collect(),
         }
     }
@@ -224,22 +225,47 @@ impl<const D: usize> Tracked<D> {
     /// no choice.
     pub fn corrections(&self, params: &Params<D>, dt: f64) -> Vec<f64> {
         let has_open_side = params.open_sides.iter().flatten().any(|open| *open);
-        let mut touches_air = vec![has_open_side; self.bodies.len()];
+        let mut open = vec![if has_open_side { f64::INFINITY } else { 0.0 }; self.bodies.len()];
+        let mut to_free_air = vec![0.0; self.bodies.len()];
         for contact in &self.contacts {
-            touches_air[contact.body] = true;
+            let area = contact.area * Scale::of(params).area;
+            open[contact.body] += area;
+            to_free_air[contact.body] += if self.constrained[contact.region] { 0.0 } else { area };
         }
-        let correction = |(body, touches): (&LiquidBody, bool)| match touches {
-            true => volume_correction(body.volume, body.rest_volume, dt),
-            false => 0.0,
+        // Bubbles that keep their volume pass on what liquid beside them gives way to.
+        if params.second().is_none() && !has_open_side {
+            open.iter_mut()
+                .zip(to_free_air)
+                .filter(|(_, free)| *free > 0.0)
+                .for_each(|(open, free)| *open = free);
+        }
+        let correction = |(body, open): (&LiquidBody, f64)| {
+            if body.volume <= 0.0 {
+                return 0.0;
+            }
+            let most = most_growth(open, params.grid.dx) / (body.volume * dt);
+            volume_correction(body.volume, body.rest_volume, dt).clamp(-most, most)
         };
-        self.bodies.iter().zip(touches_air).map(correction).collect()
+        self.bodies.iter().zip(open).map(correction).collect()
+    }
+
+    /// By region, the open area of the faces between it and liquid, in m² (2D: m).
+    fn open_areas(&self, dx: f64) -> Vec<f64> {
+        let mut areas = vec![0.0; self.regions.len()];
+        for contact in &self.contacts {
+            areas[contact.region] += contact.area * dx.powi(D as i32 - 1);
+        }
+        areas
     }
 
     /// The rate at which the cells of each region must grow for it to regain its volume, in 1/s, where they are solved for.
     pub fn region_corrections(&self, params: &Params<D>, dt: f64) -> Vec<f64> {
         let least = Scale::of(params).volume;
-        let rate = |region: &Bubble<D>| bubble_growth(region, params.grid.dx, dt) / region.volume.max(least);
-        self.regions.iter().map(rate).collect()
+        let open = self.open_areas(params.grid.dx);
+        let rate = |(region, open): (&Bubble<D>, f64)| {
+            bubble_growth(region, open, params.grid.dx, dt) / region.volume.max(least)
+        };
+        self.regions.iter().zip(open).map(rate).collect()
     }
 
     /// Gives every region the mean of the pressures of its cells.
