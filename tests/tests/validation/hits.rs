@@ -54,7 +54,8 @@ fn account(bodies: &[Moved], hit: usize, walls: &[Shape<3>], cell: f64, dt: f64)
     let walls = walls.iter().map(|wall| (None, wall, [0.0; 3]));
     for (other, shape, velocity) in others.chain(walls) {
         let (gap, normal) = nearest(&body.shape, shape, body.centre);
-        let reach = norm(sub(body.before, velocity)) * dt + 0.2 * cell;
+        // The water between what is about to hit is pressed out within the last cells.
+        let reach = norm(sub(body.before, velocity)) * dt + 1.5 * cell;
         let pushed = dot(left, normal);
         if gap <= reach && pushed > 0.0 {
             // Friction, and water that a slanting body sets in motion.

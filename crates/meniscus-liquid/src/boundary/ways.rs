@@ -1,5 +1,6 @@
 //! The ways that films and seams leave to the liquid.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use meniscus_core::grid::Slot;
@@ -95,8 +96,11 @@ impl<'a, const D: usize> Shores<'a, D> {
         }
     }
 
-    fn root(&mut self, cell: usize) -> usize {
-        let mut shore = self.of_cell[&cell];
+    fn root_of(&mut self, cell: usize) -> usize {
+        self.root(self.of_cell[&cell])
+    }
+
+    fn root(&mut self, mut shore: usize) -> usize {
         while self.joined[shore] != shore {
             self.joined[shore] = self.joined[self.joined[shore]];
             shore = self.joined[shore];
@@ -106,14 +110,14 @@ impl<'a, const D: usize> Shores<'a, D> {
 
     /// Whether all that is beside a passage is connected.
     fn are_one(&mut self, passage: &Passage) -> bool {
-        let roots: BTreeSet<usize> = passage.beside.iter().map(|&cell| self.root(cell)).collect();
+        let roots: BTreeSet<usize> = passage.beside.iter().map(|&cell| self.root_of(cell)).collect();
         roots.len() <= 1
     }
 
     /// Whether what is beside a passage may still meet.
     fn is_undecided(&mut self, passage: &Passage) -> bool {
         let all_grow = passage.beside.iter().all(|&cell| {
-            let root = self.root(cell);
+            let root = self.root_of(cell);
             self.has_more[root]
         });
         all_grow && !self.are_one(passage)
@@ -124,19 +128,22 @@ impl<'a, const D: usize> Shores<'a, D> {
         let boundary = self.boundary;
         for cell in std::mem::take(&mut self.front) {
             for other in boundary.open_neighbours(cell).filter(|other| !self.narrow.contains(other)) {
-                let own = self.root(cell);
-                if self.of_cell.contains_key(&other) {
-                    let root = self.root(other);
-                    self.joined[root] = own;
-                } else {
-                    self.of_cell.insert(other, own);
-                    self.front.push(other);
-                }
+                let own = self.root_of(cell);
+                let met = match self.of_cell.entry(other) {
+                    Entry::Occupied(known) => *known.get(),
+                    Entry::Vacant(new) => {
+                        new.insert(own);
+                        self.front.push(other);
+                        continue;
+                    }
+                };
+                let root = self.root(met);
+                self.joined[root] = own;
             }
         }
         self.has_more.fill(false);
         for at in 0..self.front.len() {
-            let root = self.root(self.front[at]);
+            let root = self.root_of(self.front[at]);
             self.has_more[root] = true;
         }
     }
