@@ -88,12 +88,10 @@ fn outwards<const D: usize>(distance: &impl Fn([f64; D]) -> f64, point: [f64; D]
     let slope = |at: [f64; D]| -> [f64; D] {
         std::array::from_fn(|axis| distance(moved(at, axis, SMALL)) - distance(moved(at, axis, -SMALL)))
     };
-    let beside = (0..D).map(|axis| moved(point, axis, 4.0 * SMALL));
-    let slopes = std::iter::once(point).chain(beside).map(slope);
-    let steepest = slopes.fold([0.0; D], |best, slope| {
-        // The first one that is a slope of a distance is as good as any.
-        if norm(best) < 1.8 * SMALL && norm(slope) > norm(best) { slope } else { best }
-    });
+    let points = || std::iter::once(point).chain((0..D).map(|axis| moved(point, axis, 4.0 * SMALL)));
+    let steeper = |a: &[f64; D], b: &[f64; D]| norm(*a).total_cmp(&norm(*b));
+    let clear = points().map(slope).find(|slope| norm(*slope) > 1.8 * SMALL);
+    let steepest = clear.or_else(|| points().map(slope).max_by(steeper)).unwrap_or([0.0; D]);
     let length = norm(steepest).max(f64::MIN_POSITIVE);
     steepest.map(|s| s / length)
 }
