@@ -23,3 +23,10 @@ pub fn dot<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
 pub fn norm<const D: usize>(a: [f64; D]) -> f64 {
     dot(a, a).sqrt()
 }
+
+/// The direction of a vector; nothing for none.
+#[inline]
+pub fn unit<const D: usize>(a: [f64; D]) -> [f64; D] {
+    let length = norm(a).max(f64::MIN_POSITIVE);
+    a.map(|a| a / length)
+}

@@ -43,8 +43,8 @@ pub fn carriers<const D: usize>(
 fn density_around<const D: usize>(params: &Params<D>, level_set: &Field<f32, D>, view: &BodyView) -> f64 {
     let blocks = level_set.blocks();
     let at_surface = view.faces.iter().chain(&view.unseen).filter(|face| face.part.fract() != 0.0);
-    let sides = at_surface.flat_map(|face| [blocks.step(face.upper, face.axis, 0), Some(face.upper)]);
-    let inside = sides.flatten().filter(|slot| blocks.is_inside(*slot));
+    let sides = at_surface.flat_map(|face| face.sides(blocks));
+    let inside = sides.filter(|slot| blocks.is_inside(*slot));
     let (count, sum) = inside
         .fold((0usize, 0.0), |(count, sum), slot| (count + 1, sum + params.density_at(level_set[slot])));
     sum / count.max(1) as f64
@@ -66,8 +66,7 @@ fn impulse_at_walls<const D: usize>(
     };
     let mut impulse = Twist::default();
     for face in &view.unseen {
-        let sides = [blocks.step(face.upper, face.axis, 0), Some(face.upper)].into_iter().flatten();
-        let levels = sides.filter(|slot| blocks.is_inside(*slot)).map(|slot| level_set[slot]);
+        let levels = face.sides(blocks).filter(|slot| blocks.is_inside(*slot)).map(|slot| level_set[slot]);
         let push = -face.part * weight(face.axis, levels.sum());
         let cell = blocks.cell(face.upper).map(|c| c as i64);
         add(&mut impulse, &motions_at(&params.grid, centre, face.axis, cell).map(|m| push * m));

@@ -1,6 +1,6 @@
 //! Keeping the number of particles in a cell within bounds.
 
-use meniscus_core::grid::{BLOCK_EDGE, Slot, block_len, local_index};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Slot, block_len, local_index};
 use meniscus_core::particles::{BlockRanges, jittered};
 use rayon::prelude::*;
 
@@ -81,12 +81,17 @@ pub fn reseed<const D: usize>(
                 if solids.iter().any(|solid| solid.distance_before(centre) < -half_diagonal) {
                     continue;
                 }
+                let inside = |slot: &Slot| level_at(*slot) < 0.0;
+                let views = known_inside(params, solids, &blocks, slot, inside);
                 let missing = fewest - count;
                 let halves = position[own].iter().fold(0u8, |halves, x| halves | 1 << half_of(*x));
                 let empty = (0..1 << D).filter(|k| halves >> k & 1 == 0);
                 let places = empty.map(|k| jittered(cell, k, salt));
-                // A wall may part a cell, and what is known of its level is known of the centre.
-                let is_seen = |x: &[f32; D]| is_seen_before(params, solids, [centre, params.to_metres(*x)]);
+                // A wall may part a cell: what is known there holds for what is seen from there.
+                let is_seen = |x: &[f32; D]| {
+                    let place = params.to_metres(*x);
+                    views.iter().any(|view| is_seen_before(params, solids, [*view, place]))
+                };
                 new.extend(places.filter(is_seen).take(missing));
             }
             (new, surplus)
@@ -104,14 +109,32 @@ pub fn reseed<const D: usize>(
     (newcomers, info)
 }
 
-/// Whether the second of two points sees the first, at the beginning of a substep: then it is on the same side of thin walls.
+/// The points of and around a cell inside of a fluid where its level set is known to be that of the fluid: the centre, at the beginning of a substep; where a solid
+/// covers that, what the level set has there may be of either side of it, and the centres of its neighbours in the open count if they are `inside` the fluid.
+fn known_inside<const D: usize>(
+    params: &Params<D>,
+    solids: &[Solid<D>],
+    blocks: &Blocks<D>,
+    slot: Slot,
+    inside: impl Fn(&Slot) -> bool,
+) -> Vec<[f64; D]> {
+    let is_open = |point: &[f64; D]| solids.iter().all(|solid| solid.distance_before(*point) > 0.0);
+    let centre = |slot: Slot| params.grid.cell_centre(blocks.cell(slot).map(|c| c as i64));
+    if is_open(&centre(slot)) {
+        return vec![centre(slot)];
+    }
+    let neighbours = (0..D).flat_map(|axis| [0, 1].map(|side| blocks.step(slot, axis, side))).flatten();
+    neighbours.filter(|slot| blocks.is_inside(*slot) && inside(slot)).map(centre).filter(is_open).collect()
+}
+
+/// Whether two points see one another at the beginning of a substep: then they are on the same side of thin walls.
 pub(crate) fn is_seen_before<const D: usize>(
     params: &Params<D>,
     solids: &[Solid<D>],
     way: [[f64; D]; 2],
 ) -> bool {
     let dx = params.grid.dx;
-    solids.iter().all(|solid| sees(|point| solid.distance_before(point), way, LEAST_WALL * dx, dx))
+    solids.iter().all(|solid| sees(|point| solid.distance_before(point), way, LEAST_WALL * dx))
 }
 
 /// Which half-cell a position is in: bit `a` is set in the upper half along axis `a`.
@@ -122,8 +145,9 @@ pub(crate) fn half_of<const D: usize>(x: [f32; D]) -> usize {
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
+    use std::sync::Arc;
 
-    use meniscus_core::grid::Grid;
+    use meniscus_core::grid::{FaceField, Field, Grid};
     use meniscus_core::particles::SortWorkspace;
     use meniscus_core::shape::Shape;
 
@@ -157,5 +181,35 @@ mod tests {
         assert_eq!(counts[&[3, 3]], most);
         assert_eq!(counts.get(&[8, 11]), None);
         assert_eq!(info, ReseedInfo { added: fewest, thinned: 24 - most });
+    }
+
+    /// What the level set has inside of a wall is of either side of it. So particles came to be below a plate of two cells: a cell that reached below it
+    /// had its centre, and liquid, inside.
+    #[test]
+    fn no_particle_is_born_on_the_other_side_of_a_wall() {
+        let params = Params::new(Grid { origin: [0.0; 2], dx: 1.0, cells: [24, 24] });
+        let (bottom, top) = (10.3, 12.7);
+        let plate = Solid::fixed(Shape::box_between([-5.0, bottom], [29.0, top]).unwrap());
+        let surroundings = Surroundings { solids: vec![plate], ..Surroundings::default() };
+        let mut state = State::new(&params, &[], &surroundings);
+        let blocks = Arc::new(Blocks::all([24, 24]));
+        let ranges = state.sort(Phase::Liquid, &blocks, &mut SortWorkspace::default());
+        state.velocity = FaceField::new(blocks.clone(), 0.0);
+        let born = |state: &mut State<2>, is_liquid: fn(usize) -> bool| -> [usize; 2] {
+            let level = |[_, y]: [usize; 2]| if is_liquid(y) { -2.0 } else { 2.0 };
+            state.level_set = Field::from_fn(blocks.clone(), params.band(), level);
+            let (new, _) = reseed(state, Phase::Liquid, &ranges, &params, &surroundings.solids);
+            let heights = || new.position.iter().map(|x| f64::from(x[1]));
+            assert!(heights().all(|y| y < bottom || y > top));
+            // Those in the cells that are cut.
+            [
+                heights().filter(|y| (10.0..bottom).contains(y)).count(),
+                heights().filter(|y| (top..13.0).contains(y)).count(),
+            ]
+        };
+        let [below, above] = born(&mut state, |y| y >= 10);
+        assert!(below == 0 && above > 0, "{below} {above}");
+        let [below, above] = born(&mut state, |y| y <= 12);
+        assert!(below > 0 && above == 0, "{below} {above}");
     }
 }

@@ -14,13 +14,14 @@ use meniscus_core::interpolate::{interpolate, interpolate_cubic};
 use meniscus_core::level_set::{particle_distance, redistance};
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
 use meniscus_core::shape::Shape;
-use meniscus_core::vector::{dot, norm, sub};
+use meniscus_core::vector::{dot, sub};
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 use crate::hidden::ThinWalls;
 use crate::params::{Params, Solid};
 use crate::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
+use crate::sweep::outwards;
 
 /// The distance from a particle within which all is liquid, in cells: the radius of a ball with the volume
 /// of a particle, of which a cell holds 2^D.
@@ -337,9 +338,10 @@ pub fn initial_surface<const D: usize>(
         if value.abs() >= f64::from(band) || to_wall(centre) <= 0.0 {
             return value;
         }
-        let normal = direction(distance, centre, grid.dx);
+        let small = 2e-3 * grid.dx;
+        let normal = outwards(distance, centre, small);
         let foot = std::array::from_fn(|a| centre[a] - value * grid.dx * normal[a]);
-        let flush = to_wall(foot).abs() < 1.0 && dot(normal, direction(to_wall, foot, grid.dx)) < -0.9;
+        let flush = to_wall(foot).abs() < 1.0 && dot(normal, outwards(to_wall, foot, small)) < -0.9;
         if !flush {
             return value;
         }
@@ -369,18 +371,6 @@ pub fn initial_surface<const D: usize>(
     });
     redistance(&mut phi, band);
     phi
-}
-
-/// The direction in which a function grows fastest.
-fn direction<const D: usize>(f: impl Fn([f64; D]) -> f64, point: [f64; D], dx: f64) -> [f64; D] {
-    let slope: [f64; D] = std::array::from_fn(|a| {
-        let (mut below, mut above) = (point, point);
-        below[a] -= 1e-3 * dx;
-        above[a] += 1e-3 * dx;
-        f(above) - f(below)
-    });
-    let length = norm(slope).max(f64::MIN_POSITIVE);
-    slope.map(|s| s / length)
 }
 
 /// Where on the way from `from` to `to` the sign changes, 0 to 1, if it does.

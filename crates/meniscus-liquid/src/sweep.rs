@@ -1,7 +1,7 @@
 //! Where a path meets a solid. After a step a particle may be on the far side of a wall, or nearer to that side: only its
 //! path tells which side it belongs to.
 
-use meniscus_core::vector::{add_scaled, dot, norm, sub};
+use meniscus_core::vector::{add_scaled, dot, norm, sub, unit};
 
 use crate::params::Solid;
 
@@ -61,25 +61,12 @@ pub fn push_out<const D: usize>(solid: &Solid<D>, point: [f64; D], clearance: f6
 /// Whether a straight path, in a substep in which the solid moves too, begins outside of the solid and ends there without having met it.
 pub fn is_free<const D: usize>(solid: &Solid<D>, [from, to]: [[f64; D]; 2], clearance: f64) -> bool {
     let path = [solid.from.apply_inverse(from), solid.to.apply_inverse(to)];
-    let distance = |point| solid.shape.signed_distance(point);
-    path.iter().all(|&end| distance(end) > 0.0) && meet(distance, path, LEAST_STEP * clearance).is_none()
+    sees(|point| solid.shape.signed_distance(point), path, LEAST_STEP * clearance)
 }
 
-/// Whether the second of two points is outside of a solid, by its distance, and on the side of the first. From inside a wall that is thinner
-/// than `thick` none is.
-pub fn sees<const D: usize>(
-    distance: impl Fn([f64; D]) -> f64,
-    [from, to]: [[f64; D]; 2],
-    least_step: f64,
-    thick: f64,
-) -> bool {
-    if distance(to) <= 0.0 {
-        return false;
-    }
-    if distance(from) <= 0.0 {
-        return is_thick(&distance, from, least_step, thick);
-    }
-    meet(distance, [from, to], least_step).is_none()
+/// Whether two points are outside of a solid, by its distance, and nothing of it lies between them.
+pub fn sees<const D: usize>(distance: impl Fn([f64; D]) -> f64, way: [[f64; D]; 2], least_step: f64) -> bool {
+    way.iter().all(|&end| distance(end) > 0.0) && meet(distance, way, least_step).is_none()
 }
 
 /// Whether a solid is thicker than `thick` at a point inside of it, along the shortest way out.
@@ -89,7 +76,7 @@ pub fn is_thick<const D: usize>(
     step: f64,
     thick: f64,
 ) -> bool {
-    let out = outwards(&distance, inside, step);
+    let out = shortest_way_out(&distance, inside, 0.1 * step);
     goes_on(distance, inside, out, step, thick)
 }
 
@@ -156,19 +143,41 @@ fn meet<const D: usize>(
 
 /// The direction in which the distance grows.
 pub fn outwards<const D: usize>(distance: impl Fn([f64; D]) -> f64, at: [f64; D], step: f64) -> [f64; D] {
-    let slope: [f64; D] = std::array::from_fn(|axis| {
+    unit(slope(distance, at, step))
+}
+
+/// What the distance grows by along a step in each direction.
+fn slope<const D: usize>(distance: impl Fn([f64; D]) -> f64, at: [f64; D], step: f64) -> [f64; D] {
+    std::array::from_fn(|axis| {
         let [mut lower, mut upper] = [at; 2];
         lower[axis] -= 0.5 * step;
         upper[axis] += 0.5 * step;
         distance(upper) - distance(lower)
-    });
-    let length = norm(slope).max(f64::MIN_POSITIVE);
-    slope.map(|s| s / length)
+    })
+}
+
+/// The direction of the shortest way out of a wall. In its middle the distance grows either way, and differences across that tell nothing: then the way
+/// from a point beside.
+pub fn shortest_way_out<const D: usize>(
+    distance: &impl Fn([f64; D]) -> f64,
+    inside: [f64; D],
+    step: f64,
+) -> [f64; D] {
+    let beside = |axis: usize| {
+        let mut point = inside;
+        point[axis] += 2.0 * step;
+        point
+    };
+    let slope = |at: [f64; D]| slope(distance, at, step);
+    let slopes = || std::iter::once(inside).chain((0..D).map(beside)).map(slope);
+    let steeper = |a: &[f64; D], b: &[f64; D]| norm(*a).total_cmp(&norm(*b));
+    let clear = slopes().find(|slope| norm(*slope) > 0.9 * step);
+    unit(clear.or_else(|| slopes().max_by(steeper)).unwrap_or([0.0; D]))
 }
 
 #[cfg(test)]
 mod tests {
-    use meniscus_core::shape::{RigidTransform, Shape};
+    use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 
     use super::*;
 
@@ -176,6 +185,23 @@ mod tests {
 
     fn plate() -> Solid<2> {
         Solid::fixed(Shape::box_between([0.0, 1.0], [2.0, 1.05]).unwrap())
+    }
+
+    /// In the middle of a wall either side is as near: a wall is thin there too.
+    #[test]
+    fn walls_are_as_thick_in_their_middle() {
+        let plate = Shape::box_between([-9.0, -9.0, -0.3], [9.0, 9.0, 0.3]).unwrap();
+        for degrees in [0.0_f64, 20.0, 45.0, 90.0] {
+            let rotation = Rotation::<3>::from_axis_angle([1.0, 0.0, 0.0], degrees.to_radians()).unwrap();
+            let plate =
+                plate.clone().transformed(RigidTransform { rotation, translation: [0.0; 3] }).unwrap();
+            for height in [-0.2, -0.003, 0.0, 1e-17, 0.001, 0.2] {
+                let inside = rotation.apply([0.5, 0.5, height]);
+                let is_thick = |thick| is_thick(|point| plate.signed_distance(point), inside, 0.02, thick);
+                assert!(!is_thick(0.7), "{degrees} {height}");
+                assert!(is_thick(0.29), "{degrees} {height}");
+            }
+        }
     }
 
     #[test]

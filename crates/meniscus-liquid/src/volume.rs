@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::boundary::Boundary;
 use crate::hidden::cells_near_thin_walls;
 use crate::measure::liquid_volume;
-use crate::regions::{Contact, Owner, across};
+use crate::regions::{Contact, Owner, across, liquid_area};
 use crate::state::State;
 use crate::tracking::{Bubble, Tracked};
 
@@ -156,14 +156,12 @@ fn shifts<const D: usize>(tracked: &Tracked<D>, cell_volume: f64) -> Option<BTre
     if of_body.iter().chain(&of_region).all(|missing| *missing == 0.0) {
         return None;
     }
-    let (mut area, mut free_area) = (vec![0.0; of_region.len()], vec![0.0; of_body.len()]);
+    let area = liquid_area(&tracked.contacts, of_region.len());
+    let mut free_area = vec![0.0; of_body.len()];
     for contact in &tracked.contacts {
-        area[contact.region] += contact.area;
         if !tracked.constrained[contact.region] {
             free_area[contact.body] += contact.area;
         }
-    }
-    for contact in &tracked.contacts {
         of_body[contact.body] += of_region[contact.region] * contact.area / area[contact.region];
     }
     let shift = |contact: &Contact| {

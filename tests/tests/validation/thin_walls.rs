@@ -11,7 +11,7 @@ use meniscus_liquid::{
 use rayon::prelude::*;
 
 /// In cells.
-const THICKNESS: [f64; 4] = [0.1, 0.2, 0.6, 2.0];
+const THICKNESS: [f64; 5] = [0.1, 0.2, 0.6, 2.0, 1.2];
 
 /// The axis that the plate is turned about, and the angle in degrees.
 const TILTS: [([f64; 3], f64); 5] = [
@@ -33,7 +33,7 @@ type Case = [usize; 6];
 const CHOICES: Case = [THICKNESS.len(), TILTS.len(), TRANSFERS.len(), AIRS.len(), 2, 2];
 
 /// Every choice meets every other one.
-const CASES: [Case; 20] = [
+const CASES: [Case; 25] = [
     [0, 0, 1, 2, 0, 1],
     [0, 1, 0, 1, 0, 1],
     [0, 2, 0, 0, 1, 0],
@@ -54,6 +54,11 @@ const CASES: [Case; 20] = [
     [3, 2, 0, 1, 0, 0],
     [3, 3, 0, 2, 1, 1],
     [3, 4, 1, 0, 1, 1],
+    [4, 0, 0, 0, 1, 0],
+    [4, 1, 1, 2, 1, 0],
+    [4, 2, 0, 1, 0, 1],
+    [4, 3, 1, 1, 1, 0],
+    [4, 4, 1, 2, 1, 1],
 ];
 
 const DX: f64 = 0.01;
@@ -277,4 +282,10 @@ fn long_nothing_passes_three_fifths_of_a_cell() {
 #[ignore = "takes long: ./check --long"]
 fn long_nothing_passes_two_cells() {
     none_passes_of(3);
+}
+
+#[test]
+#[ignore = "takes long: ./check --long"]
+fn long_nothing_passes_six_fifths_of_a_cell() {
+    none_passes_of(4);
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{Bounds, Shape, box_distance};
 use crate::grid::{ravel, unravel};
-use crate::vector::{add_scaled, norm};
+use crate::vector::{add_scaled, unit};
 
 /// Layers of samples around the bounds of a shape.
 const MARGIN: f64 = 3.0;
@@ -93,7 +93,7 @@ fn has_thin_wall<const D: usize>(shape: &Shape<D>, centre: [f64; D], spacing: f6
         let ahead = std::array::from_fn(|a| if a == axis { centre[a] + step } else { centre[a] });
         shape.signed_distance(ahead) - here
     });
-    let out = slope.map(|s| s / norm(slope).max(f64::MIN_POSITIVE));
+    let out = unit(slope);
     // From the surface inwards.
     let depths = (1..=8).map(|k| f64::from(k) / 8.0 * THIN * spacing);
     let mut points = depths.map(|depth| add_scaled(centre, -here - depth, out));

@@ -28,7 +28,8 @@ impl<const D: usize> Boundary<D> {
     pub(super) fn close_films(&mut self, seen: &[Seen]) {
         let has_room = |cell: Slot| room(&seen[cell.block], cell.local) > f64::from(CLOSED);
         let shut = self.passed_by_none(&self.narrow_cells(seen), has_room);
-        let is_shut = |face: &ClosedFace| self.sides(face).any(|cell| shut.contains(&cell.flat::<D>()));
+        let is_shut =
+            |face: &ClosedFace| face.sides(&self.blocks).any(|cell| shut.contains(&cell.flat::<D>()));
         let films: Vec<Vec<bool>> =
             self.bodies.iter().map(|body| body.faces.iter().map(is_shut).collect()).collect();
         for (body, is_shut) in self.bodies.iter_mut().zip(films) {
@@ -53,7 +54,7 @@ impl<const D: usize> Boundary<D> {
         let is_film =
             |cell: &Slot| self.blocks.is_inside(*cell) && is_narrow(*cell) && self.touches_wall(*cell);
         let faces = self.bodies.iter().flat_map(|body| &body.faces);
-        let films = faces.flat_map(|face| self.sides(face)).filter(is_film).map(Slot::flat::<D>);
+        let films = faces.flat_map(|face| face.sides(&self.blocks)).filter(is_film).map(Slot::flat::<D>);
         films.chain(self.narrow_between_bodies()).collect()
     }
 

@@ -21,7 +21,7 @@ impl<const D: usize> Boundary<D> {
         // A body that bounds a slit closes a part of its faces, not all.
         let bounded_by = |body: &BodyView| -> BTreeSet<usize> {
             let slits = body.faces.iter().filter(is_slit);
-            slits.flat_map(|face| self.sides(face)).map(Slot::flat::<D>).collect()
+            slits.flat_map(|face| face.sides(&self.blocks)).map(Slot::flat::<D>).collect()
         };
         let (mut narrow, mut bounded) = (BTreeSet::new(), BTreeSet::new());
         for body in &self.bodies {
@@ -42,10 +42,5 @@ impl<const D: usize> Boundary<D> {
             |axis: usize, face: Option<Slot>| face.is_none_or(|face| is_such(self.open.axes[axis][face]));
         blocks.is_inside(cell)
             && (0..D).all(|axis| is_such(axis, Some(cell)) && is_such(axis, blocks.step(cell, axis, 1)))
-    }
-
-    /// The cells on both sides of a face.
-    pub(super) fn sides(&self, face: &ClosedFace) -> impl Iterator<Item = Slot> + use<D> {
-        [self.blocks.step(face.upper, face.axis, 0), Some(face.upper)].into_iter().flatten()
     }
 }

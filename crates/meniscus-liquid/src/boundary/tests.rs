@@ -146,21 +146,26 @@ fn a_block_beside_a_thin_wall_opens_no_way_through_it() {
     }
 }
 
-/// Open faces connect no two cells on different sides of a plate, however thin and however it lies.
+/// Open faces connect no two cells on different sides of a plate, however thin and however it lies, though its distance be sampled.
 #[test]
 fn a_plate_parts_a_room_wherever_it_lies() {
     let grid = Grid { origin: [0.0; 3], dx: 1.0, cells: [9, 24, 10] };
     let params = Params::new(grid);
     let blocks = Arc::new(Blocks::all(grid.cells));
     let mut leaks = Vec::new();
-    for k in 0..400 {
+    let plates = [0.05, 0.1, 0.3, 0.6, 0.8, 0.99].map(|half| {
+        let exact = Shape::centred_box([0.0; 3], [20.0, half, 20.0]).unwrap();
+        (half, [exact.sampled(0.5), exact])
+    });
+    for k in 0..480 {
         let noise = |seed: usize| ((k * 7 + seed) as f64 * 0.618_034 * (seed + 1) as f64).fract() - 0.5;
-        let half = [0.05, 0.1, 0.3][k % 3];
+        let (half, shapes) = &plates[k % 6];
+        let half = *half;
         let axis = [noise(1), noise(2), noise(3)];
         let rotation = Rotation::<3>::from_axis_angle(axis, 2.0 * noise(4)).unwrap();
         let pose =
             RigidTransform { rotation, translation: [4.5 + noise(5), 12.0 + noise(6), 5.0 + noise(7)] };
-        let plate = Shape::centred_box([0.0; 3], [40.0, half, 40.0]).unwrap().transformed(pose).unwrap();
+        let plate = shapes[k / 6 % 2].clone().transformed(pose).unwrap();
         let solids = vec![Solid::fixed(plate)];
         let boundary = Boundary::new(
             &params,

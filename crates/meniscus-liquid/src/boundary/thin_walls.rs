@@ -1,10 +1,11 @@
-//! Walls that are thinner than a cell, which distances at the nodes of the grid do not show.
+//! Thin walls. Distances at the nodes of the grid do not show that they part what is on both sides of them: a face may reach from one side to the other, and a
+//! cell from both to its centre in the wall.
 
 use meniscus_core::grid::{block_len, cell_in_block};
 use meniscus_core::vector::{add_scaled, norm, sub};
 
 use super::sight::node_index;
-use crate::sweep::goes_on;
+use crate::sweep::{goes_on, shortest_way_out};
 
 /// The faces of a block that a thin wall closes: by cell, a bit for each axis along which its lower face is one. Empty
 /// if there are none. `solids` are the distances to each solid, in cells, at a point of the block.
@@ -34,8 +35,14 @@ pub fn find_parted<const D: usize>(nodes: &[f32], solids: &[impl Fn([f64; D]) ->
     parted
 }
 
+/// Walls thinner than this are thin, in cells. The diagonal of a face is shorter, and liquid reaches no farther beyond its particles.
+const THIN: f64 = 2.0;
+
 /// Walls thinner than this part of a cell may be missed.
 const STEP: f64 = 0.02;
+
+/// The step by which slopes of distances are told, in cells.
+const SMALL: f64 = 2e-3;
 
 /// The point that a cell stands for; none if solids that are not thin cover all between its centre and the nearest point in the open, and that is of another cell.
 pub fn point_in_the_open<const D: usize>(
@@ -43,14 +50,27 @@ pub fn point_in_the_open<const D: usize>(
     centre: [f64; D],
 ) -> Option<[f64; D]> {
     let distance = |point: [f64; D]| solids.iter().map(|solid| solid(point)).fold(f64::INFINITY, f64::min);
-    let depth = -distance(centre);
-    if depth < 0.0 {
+    if distance(centre) > 0.0 {
         return Some(centre);
     }
-    let out = outwards(&distance, centre);
-    let point = add_scaled(centre, depth + STEP, out);
+    let out = shortest_way_out(&distance, centre, SMALL);
+    let point = leave(&distance, centre);
     let is_inside = || (0..D).all(|a| (point[a] - centre[a]).abs() < 0.5);
     ((is_inside() || is_thin(&distance, centre, out)) && distance(point) > 0.0).then_some(point)
+}
+
+/// Where a point inside of a wall comes out of it. Samples of a distance round it off in the middle of a wall: the first step may be too short.
+fn leave<const D: usize>(distance: &impl Fn([f64; D]) -> f64, inside: [f64; D]) -> [f64; D] {
+    const MOST_STEPS: usize = 8;
+    let mut point = inside;
+    for _ in 0..MOST_STEPS {
+        let depth = -distance(point);
+        if depth < 0.0 {
+            break;
+        }
+        point = add_scaled(point, depth + STEP, shortest_way_out(distance, point, SMALL));
+    }
+    point
 }
 
 /// Whether a thin wall lies between two points in the open: each solid counts by itself, whatever else lies behind it.
@@ -66,32 +86,14 @@ fn parts<const D: usize>(distance: &impl Fn([f64; D]) -> f64, from: [f64; D], to
         let point = add_scaled(from, gone / length, way);
         let here = distance(point);
         if here < 0.0 {
-            return is_thin(distance, point, outwards(distance, point));
+            return is_thin(distance, point, shortest_way_out(distance, point, SMALL));
         }
         gone += here.max(STEP);
     }
     false
 }
 
-/// Whether a solid is thinner than a cell, seen from a point inside it, along the shortest way out.
+/// Whether a solid is [`THIN`], seen from a point inside it, along the shortest way out.
 fn is_thin<const D: usize>(distance: &impl Fn([f64; D]) -> f64, inside: [f64; D], out: [f64; D]) -> bool {
-    !goes_on(distance, inside, out, STEP, 1.0)
-}
-
-/// The direction in which the distance grows. In the middle of a wall it grows either way, and differences across it tell nothing: then that at a point beside.
-fn outwards<const D: usize>(distance: &impl Fn([f64; D]) -> f64, point: [f64; D]) -> [f64; D] {
-    const SMALL: f64 = 1e-3;
-    let moved = |mut point: [f64; D], axis: usize, by: f64| {
-        point[axis] += by;
-        point
-    };
-    let slope = |at: [f64; D]| -> [f64; D] {
-        std::array::from_fn(|axis| distance(moved(at, axis, SMALL)) - distance(moved(at, axis, -SMALL)))
-    };
-    let points = || std::iter::once(point).chain((0..D).map(|axis| moved(point, axis, 4.0 * SMALL)));
-    let steeper = |a: &[f64; D], b: &[f64; D]| norm(*a).total_cmp(&norm(*b));
-    let clear = points().map(slope).find(|slope| norm(*slope) > 1.8 * SMALL);
-    let steepest = clear.or_else(|| points().map(slope).max_by(steeper)).unwrap_or([0.0; D]);
-    let length = norm(steepest).max(f64::MIN_POSITIVE);
-    steepest.map(|s| s / length)
+    !goes_on(distance, inside, out, STEP, THIN)
 }

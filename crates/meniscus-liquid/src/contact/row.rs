@@ -1,6 +1,6 @@
 //! What a contact says of the velocities of bodies.
 
-use meniscus_core::vector::{dot, sub};
+use meniscus_core::vector::{dot, sub, unit};
 
 use crate::rigid::{SIZE, Twist, motions};
 
@@ -109,9 +109,4 @@ fn tangents_in<const D: usize>(normal: [f64; D], [a, b]: [f64; 2]) -> [[f64; D];
 
 fn cross<const D: usize>(a: [f64; D], b: [f64; D]) -> [f64; D] {
     std::array::from_fn(|k| a[(k + 1) % D] * b[(k + 2) % D] - a[(k + 2) % D] * b[(k + 1) % D])
-}
-
-fn unit<const D: usize>(v: [f64; D]) -> [f64; D] {
-    let length = dot(v, v).sqrt();
-    v.map(|v| v / length)
 }

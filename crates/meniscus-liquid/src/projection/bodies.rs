@@ -1,6 +1,6 @@
 //! Rigid bodies among the velocity carriers.
 
-use meniscus_core::grid::{Grid, Slot};
+use meniscus_core::grid::{Blocks, Grid, Slot};
 use meniscus_linalg::LowRankTerm;
 use rayon::prelude::*;
 
@@ -32,6 +32,13 @@ pub struct ClosedFace {
     pub upper: Slot,
     /// The part of it that the body closes: at most what is not open.
     pub part: f64,
+}
+
+impl ClosedFace {
+    /// The cells on both sides of it.
+    pub fn sides<const D: usize>(&self, blocks: &Blocks<D>) -> impl Iterator<Item = Slot> + use<D> {
+        [blocks.step(self.upper, self.axis, 0), Some(self.upper)].into_iter().flatten()
+    }
 }
 
 /// What the motions of a body make flow from one cell of a film to the next, or to the first around it.

@@ -91,7 +91,7 @@ impl<const D: usize> Regions<D> {
     /// The regions that keep their volume: those that touch liquid and are not vented, but for the unconstrained one
     /// of each sealed group.
     pub fn constrained(&self) -> Vec<bool> {
-        let area = self.liquid_area();
+        let area = liquid_area(&self.contacts, self.air.len());
         let mut constrained: Vec<bool> =
             (0..self.air.len()).map(|r| area[r] > 0.0 && !self.vented[r]).collect();
         for group in self.sealed_groups() {
@@ -113,7 +113,7 @@ impl<const D: usize> Regions<D> {
         for region in (0..count).filter(|&region| self.vented[region]) {
             vented[class(region)] = true;
         }
-        let area = self.liquid_area();
+        let area = liquid_area(&self.contacts, count);
         let mut sealed: BTreeMap<usize, SealedGroup> = BTreeMap::new();
         for region in (0..count).filter(|&region| area[region] > 0.0 && !vented[class(region)]) {
             let new = || SealedGroup { regions: Vec::new(), bodies: Vec::new(), unconstrained: region };
@@ -131,19 +131,19 @@ impl<const D: usize> Regions<D> {
         sealed.into_values().collect()
     }
 
-    /// By region, the open area of the faces that it shares with liquid, in faces.
-    pub fn liquid_area(&self) -> Vec<f64> {
-        let mut area = vec![0.0; self.air.len()];
-        for contact in &self.contacts {
-            area[contact.region] += contact.area;
-        }
-        area
-    }
-
     /// The region that a cell belongs to.
     pub fn region_at(&self, cell: [usize; D]) -> Option<usize> {
         self.air.of_cell(cell.map(|c| c / BLOCK_EDGE), cell.map(|c| c % BLOCK_EDGE))
     }
+}
+
+/// By region, of so many, the open area of the faces that it shares with liquid, in faces.
+pub fn liquid_area(contacts: &[Contact], regions: usize) -> Vec<f64> {
+    let mut area = vec![0.0; regions];
+    for contact in contacts {
+        area[contact.region] += contact.area;
+    }
+    area
 }
 
 /// Bodies and regions that are connected with one another and with nothing else. The last constraint on their volumes

@@ -23,7 +23,7 @@ use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::Holding;
 use crate::params::{AirModel, Params, Surroundings};
 use crate::projection::{Bubbles, NO_BUBBLE};
-use crate::regions::{Contact, Owner, Regions, Volumes, measure_volumes};
+use crate::regions::{Contact, Owner, Regions, Volumes, liquid_area, measure_volumes};
 use crate::state::State;
 use crate::volume::{bubble_growth, most_growth, volume_correction};
 pub use events::{BubbleEvent, EventKind};
@@ -251,11 +251,8 @@ impl<const D: usize> Tracked<D> {
 
     /// By region, the open area of the faces between it and liquid, in m² (2D: m).
     fn open_areas(&self, dx: f64) -> Vec<f64> {
-        let mut areas = vec![0.0; self.regions.len()];
-        for contact in &self.contacts {
-            areas[contact.region] += contact.area * dx.powi(D as i32 - 1);
-        }
-        areas
+        let faces = liquid_area(&self.contacts, self.regions.len());
+        faces.into_iter().map(|faces| faces * dx.powi(D as i32 - 1)).collect()
     }
 
     /// The rate at which the cells of each region must grow for it to regain its volume, in 1/s, where they are solved for.
@@ -431,7 +428,8 @@ fn describe<const D: usize>(params: &Params<D>, found: &Found<D>, time: f64) -> 
     let scale = Scale::of(params);
     let anchors = found.regions.air.first_cells();
     // The level set of a liquid may be seen through a wall.
-    let touches = found.regions.liquid_area().into_iter().map(|area| area > 0.0);
+    let touches =
+        liquid_area(&found.regions.contacts, found.regions.air.len()).into_iter().map(|area| area > 0.0);
     let bubble = |((holding, anchor), touches): ((&Holding<D>, [usize; D]), bool)| Bubble {
         id: OPEN_AIR,
         born: time,
