@@ -1,4 +1,4 @@
-//! What walls thinner than a cell hide: a particle tells nothing of the fluid on the other side of them.
+//! What thin walls hide: a particle tells nothing of the fluid on the other side of them.
 //!
 //! The grid knows a thin wall by the faces that it closes, which part cells. So each particle near one is given to a cell on its own side,
 //! and a cell is told of the particles of those cells alone that it is connected to.
@@ -19,7 +19,7 @@ const REACH: i64 = 2;
 /// The edge of the cube of cells around a cell that it may be told of.
 const EDGE: usize = 2 * REACH as usize + 1;
 
-/// The cells near walls thinner than a cell, and the particles that these walls hide from them.
+/// The cells near thin walls, and the particles that these walls hide from them.
 pub struct ThinWalls<'a, const D: usize> {
     params: &'a Params<D>,
     solids: &'a [Solid<D>],
@@ -131,7 +131,7 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
     }
 }
 
-/// The cells that walls thinner than a cell may hide a particle from.
+/// The cells that thin walls may hide a particle from.
 pub fn cells_near_thin_walls<const D: usize>(boundary: &Boundary<D>) -> Vec<Slot> {
     let blocks = boundary.blocks();
     let parted: Vec<Slot> = (0..blocks.len()).flat_map(|block| boundary.parted_cells(block)).collect();

@@ -305,7 +305,7 @@ impl<const D: usize> Boundary<D> {
         matches!(self.sight[block], Sight::Cut(_))
     }
 
-    /// The cells of a block of which walls thinner than a cell close lower faces.
+    /// The cells of a block of which thin walls close lower faces.
     pub fn parted_cells(&self, block: usize) -> impl Iterator<Item = Slot> {
         self.sight[block].parted_cells().map(move |local| Slot { block, local })
     }
