@@ -61,12 +61,25 @@ pub fn push_out<const D: usize>(solid: &Solid<D>, point: [f64; D], clearance: f6
 /// Whether a straight path, in a substep in which the solid moves too, begins outside of the solid and ends there without having met it.
 pub fn is_free<const D: usize>(solid: &Solid<D>, [from, to]: [[f64; D]; 2], clearance: f64) -> bool {
     let path = [solid.from.apply_inverse(from), solid.to.apply_inverse(to)];
-    sees(|point| solid.shape.signed_distance(point), path, LEAST_STEP * clearance)
+    let distance = |point| solid.shape.signed_distance(point);
+    path.iter().all(|&end| distance(end) > 0.0) && meet(distance, path, LEAST_STEP * clearance).is_none()
 }
 
-/// Whether two points are outside of a solid, by its distance, and nothing of it lies between them.
-pub fn sees<const D: usize>(distance: impl Fn([f64; D]) -> f64, way: [[f64; D]; 2], least_step: f64) -> bool {
-    way.iter().all(|&end| distance(end) > 0.0) && meet(distance, way, least_step).is_none()
+/// Whether the second of two points is outside of a solid, by its distance, and on the side of the first. From inside a wall that is thinner
+/// than `thick` none is.
+pub fn sees<const D: usize>(
+    distance: impl Fn([f64; D]) -> f64,
+    [from, to]: [[f64; D]; 2],
+    least_step: f64,
+    thick: f64,
+) -> bool {
+    if distance(to) <= 0.0 {
+        return false;
+    }
+    if distance(from) <= 0.0 {
+        return is_thick(&distance, from, least_step, thick);
+    }
+    meet(distance, [from, to], least_step).is_none()
 }
 
 /// Whether a solid is thicker than `thick` at a point inside of it, along the shortest way out.

@@ -18,7 +18,7 @@ use crate::projection::{ClosedFace, FilmFlow, RigidBody};
 use crate::rigid::Matrix;
 pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
 use sight::{Seen, Sight, at_nodes, fill_open, find_sights};
-pub use thin_walls::{is_parted, point_in_the_open};
+pub use thin_walls::{THIN, is_parted, point_in_the_open};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 const NARROW: f32 = 0.1;

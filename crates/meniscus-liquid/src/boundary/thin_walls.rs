@@ -36,7 +36,7 @@ pub fn find_parted<const D: usize>(nodes: &[f32], solids: &[impl Fn([f64; D]) ->
 }
 
 /// Walls thinner than this are thin, in cells. The diagonal of a face is shorter, and liquid reaches no farther beyond its particles.
-const THIN: f64 = 2.0;
+pub const THIN: f64 = 2.0;
 
 /// Walls thinner than this part of a cell may be missed.
 const STEP: f64 = 0.02;
