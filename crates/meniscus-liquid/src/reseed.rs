@@ -1,6 +1,6 @@
 //! Keeping the number of particles in a cell within bounds.
 
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Slot, block_len, local_index};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, local_index};
 use meniscus_core::particles::{BlockRanges, jittered};
 use rayon::prelude::*;
 
@@ -105,9 +105,25 @@ pub fn reseed<const D: usize>(
     for particle in surplus {
         state.particles_of_mut(phase).position[particle] = [f32::NAN; D];
     }
+    let (entering, others) = new.into_iter().partition(|x| enters(params, &state.velocity, *x));
     let mut newcomers = Newcomers::default();
-    newcomers.join_flow(new, &state.velocity, params);
+    newcomers.join_flow(others, &state.velocity, params);
+    newcomers.join(entering, [0.0; D], params);
     (newcomers, info)
+}
+
+/// Whether what is new at a place has come in through an open side. It was at rest outside: with the velocity of the flow that sucks it in, what comes and goes there
+/// would bring energy along, without end.
+fn enters<const D: usize>(params: &Params<D>, velocity: &FaceField<f32, D>, x: [f32; D]) -> bool {
+    let cell = x.map(|c| c as i64);
+    let through = |axis: usize, side: usize| {
+        let layer = [0, params.grid.cells[axis] as i64 - 1][side];
+        let mut face = cell;
+        face[axis] += side as i64;
+        let inwards = velocity.get(axis, face) * [1.0, -1.0][side];
+        params.open_sides[axis][side] && cell[axis] == layer && inwards > 0.0
+    };
+    (0..D).any(|axis| through(axis, 0) || through(axis, 1))
 }
 
 /// The points of and around a cell inside of a fluid where its level set may be known to be that of the fluid: the centre; where a solid covers that at the beginning
@@ -150,7 +166,7 @@ mod tests {
     use std::collections::HashMap;
     use std::sync::Arc;
 
-    use meniscus_core::grid::{FaceField, Field, Grid};
+    use meniscus_core::grid::{Field, Grid};
     use meniscus_core::particles::SortWorkspace;
     use meniscus_core::shape::Shape;
 

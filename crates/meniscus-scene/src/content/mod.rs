@@ -90,7 +90,8 @@ pub struct Domain {
     /// How many cells there are along the longest side of the domain; cells are cubes.
     #[schemars(range(min = 1))]
     pub cells: u64,
-    /// Sides through which liquid may leave and where the air is at atmospheric pressure, such as `["+y"]`.
+    /// Sides through which fluids may leave and where the pressure is that of the atmosphere, such as `["+y"]`. What is sucked in there comes from rest: more of
+    /// what is at the side.
     #[serde(default)]
     pub open: Vec<Side>,
     /// How viscous liquid meets the walls of the domain and all solids.
