@@ -320,7 +320,7 @@ impl<const D: usize> Simulation<D> {
         let left = end - self.state.time;
         let mut most = max_time_step(&self.state, &self.params);
         // Neither a solid nor a body may move farther than the liquid.
-        for _ in 0..8 {
+        loop {
             let dt = left.min(most);
             let moved = self.surroundings(dt);
             let of_solids = moved.solids.iter().map(|solid| solid_travel(&self.params.grid, solid));
@@ -331,7 +331,7 @@ impl<const D: usize> Simulation<D> {
             if travel <= 1.001 * allowed {
                 break;
             }
-            most = dt * allowed / travel;
+            most = dt * (allowed / travel).min(0.99);
         }
         let wanted = (left / most - 1e-9).ceil().max(1.0);
         let allowed = f64::from(time.max_substeps.saturating_sub(self.substeps_of_frame).max(1));

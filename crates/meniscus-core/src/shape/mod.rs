@@ -48,12 +48,13 @@ use error::{require_finite, require_positive, unit};
 
 /// A solid in the plane or in space, known by its signed distance. See the [module](self).
 ///
-/// The constructors refuse what is not a solid, so a shape that exists is valid.
-#[derive(Clone, Debug)]
+/// The constructors refuse what is not a solid, so a shape that exists is valid. Two are equal if they are made of equal parts; meshes and samples are equal to
+/// themselves alone.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Shape<const D: usize>(Kind<D>);
 
 /// What a shape is made of, as [`Shape::kind`] tells it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Kind<const D: usize> {
     /// An axis-aligned box.
     Box {

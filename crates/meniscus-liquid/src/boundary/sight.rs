@@ -7,7 +7,7 @@ use meniscus_core::components::BlockCells;
 use meniscus_core::fractions::{cell_open_fraction, face_open_fraction};
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Mask, block_len, cell_in_block, unravel};
 use meniscus_core::interpolate::{MAX_CORNERS, value_and_gradient};
-use meniscus_core::shape::RigidTransform;
+use meniscus_core::shape::{RigidTransform, Shape};
 use rayon::prelude::*;
 
 use super::Boundary;
@@ -105,8 +105,8 @@ impl Sight {
 /// What is found once for solids that rest.
 #[derive(Clone, Debug, Default)]
 pub struct BoundaryCache<const D: usize> {
-    /// Where each solid rests, `None` for those that move.
-    resting: Vec<Option<RigidTransform<D>>>,
+    /// What rests, and where; `None` for what moves.
+    resting: Vec<Option<(Shape<D>, RigidTransform<D>)>>,
     sight: HashMap<[usize; D], Sight>,
     /// By block of the domain, x fastest.
     open_cells: Vec<OpenCells<D>>,
@@ -175,9 +175,13 @@ pub(super) fn find_sights<const D: usize>(
 impl<const D: usize> BoundaryCache<D> {
     /// Forgets what was found of other solids, and tells those that rest from those that move.
     fn refresh<'a>(&mut self, solids: &'a [Solid<D>]) -> [Vec<&'a Solid<D>>; 2] {
-        let resting: Vec<_> = solids.iter().map(|s| (!s.moves()).then_some(s.to)).collect();
-        if self.resting != resting {
-            *self = Self { resting, ..Self::default() };
+        let is_known = |(known, solid): (&Option<(Shape<D>, RigidTransform<D>)>, &Solid<D>)| match known {
+            Some((shape, at)) => !solid.moves() && *at == solid.to && *shape == solid.shape,
+            None => solid.moves(),
+        };
+        if self.resting.len() != solids.len() || !self.resting.iter().zip(solids).all(is_known) {
+            let resting = |solid: &Solid<D>| (!solid.moves()).then(|| (solid.shape.clone(), solid.to));
+            *self = Self { resting: solids.iter().map(resting).collect(), ..Self::default() };
         }
         let (moving, fixed) = solids.iter().partition(|solid| solid.moves());
         [fixed, moving]

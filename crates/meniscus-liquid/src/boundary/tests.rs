@@ -203,3 +203,18 @@ fn a_plate_parts_a_room_wherever_it_lies() {
     }
     assert!(leaks.is_empty(), "{} leaks, such as {:?}", leaks.len(), &leaks[..leaks.len().min(5)]);
 }
+
+/// What was found of a solid is not kept for another one in its place.
+#[test]
+fn walls_are_those_of_the_shapes_that_are_there_now() {
+    let params = Params::new(Grid { origin: [0.0; 2], dx: 1.0, cells: [16; 2] });
+    let blocks = Arc::new(Blocks::all([16; 2]));
+    let mut cache = BoundaryCache::default();
+    let mut solid_cells = |width: f64| {
+        let solids = vec![Solid::fixed(Shape::box_between([0.0; 2], [width, 16.0]).unwrap())];
+        let surroundings = Surroundings { solids, ..Surroundings::default() };
+        let boundary = Boundary::new(&params, &surroundings, &blocks, &mut cache);
+        cache.solid_cells(&params, &surroundings.solids, &boundary)
+    };
+    assert_eq!([2.0, 5.0, 5.0, 3.0].map(&mut solid_cells), [32, 80, 80, 48]);
+}

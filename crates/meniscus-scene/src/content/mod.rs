@@ -79,8 +79,8 @@ pub struct Content {
     pub render: Render,
 }
 
-/// The box that the simulation happens in, from the origin to `size`. Its sides are walls unless they are open. It
-/// has at most 4096 cells along a side and 2^30 in all; sides are rounded to whole cells.
+/// The box that the simulation happens in, from the origin to `size`. Its sides are walls unless they are open;
+/// what is sucked in through an open one is more of what is there, and comes from rest. It has at most 4096 cells along a side and 2^30 in all; sides are rounded to whole cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Domain {
@@ -90,8 +90,7 @@ pub struct Domain {
     /// How many cells there are along the longest side of the domain; cells are cubes.
     #[schemars(range(min = 1))]
     pub cells: u64,
-    /// Sides through which fluids may leave and where the pressure is that of the atmosphere, such as `["+y"]`. What is sucked in there comes from rest: more of
-    /// what is at the side.
+    /// Sides through which liquid may leave and where the air is at atmospheric pressure, such as `["+y"]`.
     #[serde(default)]
     pub open: Vec<Side>,
     /// How viscous liquid meets the walls of the domain and all solids.
