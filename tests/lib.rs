@@ -176,6 +176,7 @@ impl<const D: usize> Case<D> {
             separates: self.separates.then_some(&lets_go),
             divergence: None,
             surface_pressure: self.surface_pressure.as_ref(),
+            weight_outside: [0.0; D],
         }
     }
 
@@ -218,6 +219,7 @@ impl<const D: usize> Case<D> {
             separates: separates.then_some(&lets_go),
             divergence: None,
             surface_pressure: surface_pressure.as_ref(),
+            weight_outside: [0.0; D],
         };
         project(&liquid, velocity, pressure, params, &mut Workspace::default())
     }

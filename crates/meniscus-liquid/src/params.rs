@@ -102,6 +102,15 @@ impl<const D: usize> Params<D> {
         self.open_sides.map(|sides| sides.map(|is_open| self.sides_separate && !is_open))
     }
 
+    /// The density of what is outside of open sides, in kg/m³ (2D: per metre of depth): that of what fills the domain, or comes where there is no liquid.
+    pub(crate) fn density_outside(&self) -> f64 {
+        match self.air {
+            AirModel::None => self.density,
+            AirModel::TwoPhase(second) => second.density,
+            AirModel::Void | AirModel::Bubbles => 0.0,
+        }
+    }
+
     /// The fluid that fills what the liquid leaves, if there is one.
     pub fn second(&self) -> Option<SecondFluid> {
         match self.air {

@@ -89,6 +89,7 @@ impl<const D: usize> State<D> {
             bodies: &carriers(self, params, surroundings, &boundary, dt),
             touching: touching.as_ref(),
             surface_pressure: None,
+            weight_outside: [0.0; D],
             regions: regions.as_ref(),
             second_density_ratio: params.second_density_ratio(),
             separates: None,

@@ -82,6 +82,7 @@ pub fn solve_velocity<const D: usize>(
         second_density_ratio: params.second_density_ratio(),
         separates: if any_separates { Some(&separates) } else { None },
         surface_pressure: surface_pressure.as_ref(),
+        weight_outside: params.gravity.map(|g| params.density_outside() * g),
     };
     let mut pressure = moved_to(&state.pressure, blocks);
     let (mut viscosity, mut first_iterations) = (None, 0);

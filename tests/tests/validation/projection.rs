@@ -145,6 +145,7 @@ fn f32_fields_give_the_same_velocities() {
         second_density_ratio: None,
         separates: None,
         surface_pressure: None,
+        weight_outside: [0.0; 2],
     };
     let mut pressure = Field::new(case.blocks.clone(), 0.0);
     project(&liquid, &mut velocity, &mut pressure, &params, &mut Workspace::default()).expect("converges");
@@ -236,6 +237,7 @@ fn a_surface_at_the_end_of_the_blocks_is_refused() {
         second_density_ratio: None,
         separates: None,
         surface_pressure: None,
+        weight_outside: [0.0; 2],
     };
     let error = max_divergence(&liquid, &FaceField::new(blocks, 0.0)).unwrap_err();
     assert!(matches!(error, ProjectionError::FaceOutsideBlocks { axis: 1, .. }), "{error}");

@@ -10,7 +10,7 @@ use meniscus_core::shape::Shape;
 use meniscus_core::vector::{norm, sub};
 use meniscus_liquid::projection::ProjectionParams;
 use meniscus_liquid::{
-    AirModel, Body, Params, SecondFluid, State, Surroundings, Workspace, max_time_step, probe, step,
+    AirModel, Body, Params, SecondFluid, Solid, State, Surroundings, Workspace, max_time_step, probe, step,
 };
 use meniscus_tests::{Case, all_cells, noise, rotated_container, square_rotation, tight_params};
 
@@ -293,6 +293,29 @@ fn two_fluids_keep_their_volumes() {
             assert!(energy < drop, "{density}: {energy} of {drop} at {}", state.time);
         }
         assert!(energy > 0.0);
+    }
+}
+
+/// Air outside of an open side has weight too: had it the same pressure at every height, a wind of the speed of free fall would blow in below and out above.
+#[test]
+fn still_air_stays_still_beside_open_sides() {
+    let mut params = Params::new(Grid { origin: [0.0; 2], dx: 1.0 / 32.0, cells: [32; 2] });
+    params.open_sides = [[true, true], [false, true]];
+    let bank = |from: f64, to: f64| Solid::fixed(Shape::box_between([from, -0.1], [to, 0.5]).unwrap());
+    let banks = vec![bank(-0.1, 0.25), bank(0.75, 1.1)];
+    let pool = Shape::box_between([0.25, 0.0], [0.75, 0.3]).unwrap();
+    for air in [AirModel::None, AirModel::TwoPhase(SecondFluid { density: 1.2, viscosity: 0.0 })] {
+        params.air = air;
+        let solids = if air == AirModel::None { Vec::new() } else { banks.clone() };
+        let surroundings = Surroundings { solids, ..Surroundings::default() };
+        let liquid = [Body { shape: pool.clone(), velocity: [0.0; 2] }];
+        let mut state = State::new(&params, &liquid, &surroundings);
+        let mut workspace = Workspace::default();
+        while state.time < 1.0 {
+            let dt = max_time_step(&state, &params).min(1.0 / 24.0);
+            step(&mut state, &params, &surroundings, dt, &mut workspace).unwrap();
+            assert!(state.max_speed < 0.05, "{air:?}: {} m/s after {} s", state.max_speed, state.time);
+        }
     }
 }
 

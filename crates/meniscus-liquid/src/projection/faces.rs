@@ -268,13 +268,26 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
 
     /// By how much the liquid's pressure exceeds that of the air where the surface crosses the face below
     /// `upper`, in Pa: between the values of the two cells, so that it tends to that of the liquid cell together
-    /// with the ghost-fluid fraction by which it will be divided. On an open side of the domain there is no surface.
+    /// with the ghost-fluid fraction by which it will be divided. On an open side of the domain that of the fluid outside is there instead.
     fn surface_pressure(&self, axis: usize, upper: Slot, liquid: Option<Slot>, air: Option<Slot>) -> f64 {
-        let Some(excess) = self.liquid.surface_pressure else { return 0.0 };
-        let (Some(liquid), false) = (liquid, self.is_side(axis, upper)) else { return 0.0 };
+        if self.is_side(axis, upper) {
+            return self.pressure_outside(axis, upper);
+        }
+        let (Some(excess), Some(liquid)) = (self.liquid.surface_pressure, liquid) else { return 0.0 };
         let at_liquid: f64 = excess[liquid].into();
         let at_air: f64 = air.map_or(at_liquid, |air| excess[air].into());
         at_liquid + self.wet(Some(liquid), air, 0.0) * (at_air - at_liquid)
+    }
+
+    /// The pressure of the fluid at rest outside of the domain, at the face below `upper` on an open side, in Pa.
+    fn pressure_outside(&self, axis: usize, upper: Slot) -> f64 {
+        let (cell, cells) = (self.blocks().cell(upper), self.blocks().cells());
+        let below_highest = |a: usize| {
+            let at = cell[a] as f64 + if a == axis { 0.0 } else { 0.5 };
+            let weight = self.liquid.weight_outside[a];
+            weight * (at - if weight < 0.0 { cells[a] as f64 } else { 0.0 })
+        };
+        (0..D).map(below_highest).sum::<f64>() * self.liquid.grid.dx
     }
 
     /// The slot above the lower (`side` 0) or upper (`side` 1) face of a liquid cell.
@@ -391,7 +404,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     /// Adds what the jumps of the pressure push, times `scale`, to the right-hand side: `w/theta J` out of the air
     /// and into each liquid cell at the surface.
     pub(super) fn add_jumps(&self, scale: f64, rhs: &mut [f64]) {
-        if self.liquid.surface_pressure.is_none() {
+        if self.liquid.surface_pressure.is_none() && self.liquid.weight_outside == [0.0; D] {
             return;
         }
         let (of_slots, of_bubbles) = rhs.split_at_mut(self.blocks().slots());

@@ -72,7 +72,8 @@
 //! ```
 //!
 //! on a face from a liquid cell `c` out (`n`) to the air, so `w/theta J` is added to the right-hand side of the
-//! cell, and taken from that of the bubble. The matrix is the same.
+//! cell, and taken from that of the bubble. The matrix is the same. So it is on open sides, where `J` is the pressure of the fluid outside,
+//! which is at rest: had it the same pressure at every height, it would blow in below and out above.
 //!
 //! # Wall separation
 //! A wall that lets go pushes the liquid and does not pull it (Batty 2007, section 4). The pressure of a liquid cell with a face that such a
@@ -190,6 +191,9 @@ pub struct Liquid<'a, T, const D: usize> {
     /// By how much the liquid's pressure exceeds that of the air at the surface near a cell, in Pa: surface
     /// tension times curvature, wanted of the cells on both sides of a face that the surface crosses.
     pub surface_pressure: Option<&'a Field<T, D>>,
+    /// What the fluid outside of open sides weighs, its density times gravity, in N/m³: the pressure on these sides rises by it from 0 at the highest corner
+    /// of the domain.
+    pub weight_outside: [f64; D],
 }
 
 /// Where bodies touch each other, solids and sides of the domain.
@@ -357,6 +361,7 @@ pub struct Workspace {
 ///     separates: None,
 ///     divergence: None,
 ///     surface_pressure: None,
+///     weight_outside: [0.0; 2],
 /// };
 /// let params = ProjectionParams::new(0.01);
 /// project(&liquid, &mut velocity, &mut pressure, &params, &mut Workspace::default())?;

@@ -245,6 +245,7 @@ mod tests {
             separates: None,
             divergence: Some(&|slot| if slot.local % 5 == 0 { noise(slot.local) } else { 0.0 }),
             surface_pressure: None,
+            weight_outside: [0.0; 2],
         };
         let velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, c: [usize; 2]| {
             noise(7 * c[0] + 1000 * c[1] + 31 * axis)

@@ -63,6 +63,7 @@ impl<const D: usize> Case<D> {
             bodies: &[],
             touching: None,
             surface_pressure: None,
+            weight_outside: [0.0; D],
             regions: None,
             second_density_ratio: None,
             separates: None,
