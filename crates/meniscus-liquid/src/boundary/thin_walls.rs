@@ -53,10 +53,10 @@ pub fn point_in_the_open<const D: usize>(
     if distance(centre) > 0.0 {
         return Some(centre);
     }
-    let out = shortest_way_out(&distance, centre, SMALL);
     let point = leave(&distance, centre);
-    let is_inside = || (0..D).all(|a| (point[a] - centre[a]).abs() < 0.5);
-    ((is_inside() || is_thin(&distance, centre, out)) && distance(point) > 0.0).then_some(point)
+    let is_inside = (0..D).all(|a| (point[a] - centre[a]).abs() < 0.5);
+    let is_thin = || is_thin(&distance, centre, shortest_way_out(&distance, centre, SMALL));
+    ((is_inside || is_thin()) && distance(point) > 0.0).then_some(point)
 }
 
 /// Where a point inside of a wall comes out of it. Samples of a distance round it off in the middle of a wall: the first step may be too short.
