@@ -7,7 +7,7 @@ use meniscus_core::interpolate::interpolate;
 use meniscus_core::level_set::redistance;
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace, blocks_near, seed};
 use meniscus_core::shape::{Bounds, Shape};
-
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::RigidState;
@@ -112,9 +112,19 @@ impl<const D: usize> State<D> {
             }
         };
         let open = |x: [f32; D]| surroundings.solids.iter().all(|s| s.distance(params.to_metres(x)) > 0.0);
+        // Between cells on two sides of a thin wall the level set is of neither.
+        let is_of = |phase: Phase, x: [f32; D]| {
+            let point = params.to_metres(x);
+            let in_shape = || shapes.iter().any(|shape| shape.signed_distance(point) <= 0.0);
+            params.air == AirModel::None || in_shape() == (phase == Phase::Liquid)
+        };
         let seeded = |phase: Phase| {
-            let depth = |x| if open(x) { phase.level(interpolate(&phi, x)) + inner::<D>() } else { 1.0 };
-            seed(&near, 0, depth)
+            let level = |x| phase.level(interpolate(&phi, x)) + inner::<D>();
+            let position = seed(&near, 0, |x| if open(x) { level(x) } else { 1.0 });
+            if surroundings.solids.is_empty() {
+                return position;
+            }
+            position.into_par_iter().filter(|&x| is_of(phase, x)).collect()
         };
         let mut position = seeded(Phase::Liquid);
         if D == 3 && params.air == AirModel::None {

@@ -6,6 +6,8 @@
 //! [`inner`] cells around every particle that has escaped from it is liquid again. (In the manner of the
 //! particle level set of Enright et al. 2002, with the liquid's own particles as the markers.)
 
+mod initial;
+
 use std::sync::Arc;
 
 use meniscus_core::advect::advect_point;
@@ -13,15 +15,13 @@ use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len,
 use meniscus_core::interpolate::{interpolate, interpolate_cubic};
 use meniscus_core::level_set::{particle_distance, redistance};
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
-use meniscus_core::shape::Shape;
-use meniscus_core::vector::{dot, sub};
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 use crate::hidden::ThinWalls;
-use crate::params::{Params, Solid};
+use crate::params::Params;
 use crate::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
-use crate::sweep::outwards;
+pub use initial::initial_surface;
 
 /// The distance from a particle within which all is liquid, in cells: the radius of a ball with the volume
 /// of a particle, of which a cell holds 2^D.
@@ -307,86 +307,6 @@ fn escaped<const D: usize>(
         particles.iter().copied().filter(|&x| sign * interpolate(phi, x) > ESCAPED).collect()
     };
     (0..wanted.len()).into_par_iter().map(of_block).collect::<Vec<_>>().concat()
-}
-
-/// The level set of shapes of liquid in a domain.
-///
-/// A shape that ends flush with a wall, as a pool does, has no surface there. Where the nearest point of its
-/// boundary is such, the distance is that of the plane through the crossings along the axes.
-pub fn initial_surface<const D: usize>(
-    params: &Params<D>,
-    shapes: &[Shape<D>],
-    solids: &[Solid<D>],
-    blocks: &Arc<Blocks<D>>,
-) -> Field<f32, D> {
-    let grid = &params.grid;
-    let band = params.band();
-    let distance = |point: [f64; D]| {
-        shapes.iter().map(|s| s.signed_distance(point)).fold(f64::INFINITY, f64::min) / grid.dx
-    };
-    // The distance to the walls, positive in the open.
-    let to_wall = |point: [f64; D]| {
-        let x = grid.to_cells(point);
-        let sides = (0..D).map(|a| x[a].min(grid.cells[a] as f64 - x[a]));
-        let solids = solids.iter().map(|s| s.distance(point) / grid.dx);
-        sides.chain(solids).fold(f64::INFINITY, f64::min)
-    };
-    let at = |cell: [usize; D]| {
-        let cell = cell.map(|c| c as i64);
-        let centre = grid.cell_centre(cell);
-        let value = distance(centre);
-        if value.abs() >= f64::from(band) || to_wall(centre) <= 0.0 {
-            return value;
-        }
-        let small = 2e-3 * grid.dx;
-        let normal = outwards(distance, centre, small);
-        let foot = std::array::from_fn(|a| centre[a] - value * grid.dx * normal[a]);
-        let flush = to_wall(foot).abs() < 1.0 && dot(normal, outwards(to_wall, foot, small)) < -0.9;
-        if !flush {
-            return value;
-        }
-        let crossings = (0..D).map(|a| {
-            let along = |side: i64| {
-                let mut at = cell;
-                for steps in 0..band as usize {
-                    let from = grid.cell_centre(at);
-                    at[a] += side;
-                    let to = grid.cell_centre(at);
-                    if to_wall(to) <= 0.0 {
-                        break;
-                    }
-                    if let Some(part) = crossing(distance, from, to) {
-                        return steps as f64 + part;
-                    }
-                }
-                f64::INFINITY
-            };
-            along(-1).min(along(1)).powi(-2)
-        });
-        let nearest = crossings.sum::<f64>().powf(-0.5);
-        nearest.min(f64::from(band)).copysign(value)
-    };
-    let mut phi = Field::from_fn(blocks.clone(), band, |cell| {
-        if (0..D).any(|a| cell[a] >= grid.cells[a]) { band } else { (at(cell) as f32).clamp(-band, band) }
-    });
-    redistance(&mut phi, band);
-    phi
-}
-
-/// Where on the way from `from` to `to` the sign changes, 0 to 1, if it does.
-fn crossing<const D: usize>(distance: impl Fn([f64; D]) -> f64, from: [f64; D], to: [f64; D]) -> Option<f64> {
-    let inside = distance(from) < 0.0;
-    if (distance(to) < 0.0) == inside {
-        return None;
-    }
-    let way = sub(to, from);
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..40 {
-        let middle = 0.5 * (low + high);
-        let point = std::array::from_fn(|a| from[a] + middle * way[a]);
-        if (distance(point) < 0.0) == inside { low = middle } else { high = middle }
-    }
-    Some(high)
 }
 
 #[cfg(test)]

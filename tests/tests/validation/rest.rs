@@ -6,8 +6,10 @@
 //! pressure takes away in every step.
 
 use meniscus::core::grid::Grid;
-use meniscus::core::shape::Shape;
-use meniscus::liquid::{Body, Params, Solid, State, Surroundings, Transfer, Workspace, step};
+use meniscus::core::shape::{RigidTransform, Rotation, Shape};
+use meniscus::liquid::{
+    AirModel, Body, Params, SecondFluid, Solid, State, Surroundings, Transfer, Workspace, step,
+};
 use meniscus_tests::{cube_rotation, rotated_container, square_rotation};
 
 const DT: f64 = 0.01;
@@ -48,4 +50,48 @@ fn a_cubic_pool_stays_at_rest() {
     let [speed, drift] = unrest::<3>(24, rotated_container(cube_rotation()), Transfer::Apic, 500);
     assert!(speed < 2e-4, "{speed:e}");
     assert!(drift.abs() < 1e-6, "{drift:e}");
+}
+
+/// A pool beside a plate of some thickness, in cells, with which it is flush, wherever on the grid that is and whatever it leans by: its volume over that of
+/// its shape, and the greatest speed of 20 steps as a part of g dt.
+fn beside_a_plate(air: AirModel, at: f64, thickness: f64, degrees: f64) -> [f64; 2] {
+    let grid = Grid { origin: [0.0; 2], dx: 0.025, cells: [40, 24] };
+    let params = Params { air, ..Params::new(grid) };
+    let plate_at = [at * grid.dx, 0.31];
+    let rotation = Rotation::<2>::from_angle(f64::to_radians(degrees)).expect("an angle");
+    let pose = RigidTransform { rotation, translation: plate_at };
+    let plate = Shape::box_between([0.0, -2.0], [thickness * grid.dx, 2.0]).expect("a box");
+    let beside = Shape::half_space([0.0; 2], [1.0, 0.0]).expect("a plane");
+    let room = Shape::box_between([0.0; 2], [1.0, 0.31]).expect("a box");
+    let pool = Shape::intersection(vec![room, beside.transformed(pose).expect("a plane")]).expect("a pool");
+    let solids = vec![Solid::fixed(plate.transformed(pose).expect("a plate"))];
+    let surroundings = Surroundings { solids, ..Surroundings::default() };
+    let pool = Body { shape: pool, velocity: [0.0; 2] };
+    let mut state = State::new(&params, &[pool], &surroundings);
+    // The plate leans over its point at the surface of the water.
+    let exact = 0.31 * (plate_at[0] + 0.5 * 0.31 * f64::to_radians(degrees).tan());
+    let volume = state.volume / exact;
+    let mut speed: f64 = 0.0;
+    for _ in 0..20 {
+        step(&mut state, &params, &surroundings, DT, &mut Workspace::default()).expect("the solve converges");
+        speed = speed.max(state.max_speed);
+    }
+    [volume, speed / (9.81 * DT)]
+}
+
+/// Beside a thick plate measured .002 of g dt, all in the first step; thin ones have the level set of their other side a cell away.
+#[test]
+fn a_pool_flush_with_a_plate_stays_at_rest() {
+    let second = SecondFluid { density: 1.2, viscosity: 0.0 };
+    for air in [AirModel::Void, AirModel::Bubbles, AirModel::TwoPhase(second)] {
+        for (thickness, degrees) in [(0.3, 0.0), (1.5, 0.0), (5.0, 0.0), (0.6, 10.0), (5.0, -10.0)] {
+            for at in (0..10).map(|k| 19.05 + 0.1 * f64::from(k)) {
+                let [volume, speed] = beside_a_plate(air, at, thickness, degrees);
+                let [most_off, fastest] = if thickness > 2.0 { [1e-4, 3e-3] } else { [0.025, 0.4] };
+                let case = format!("{air:?}, {thickness} cells at {at}, {degrees} degrees");
+                assert!((volume - 1.0).abs() < most_off, "{case}: {volume}");
+                assert!(speed < fastest, "{case}: {speed}");
+            }
+        }
+    }
 }
