@@ -265,7 +265,8 @@ mod tests {
         let ranges = state.sort(Phase::Liquid, &blocks, &mut SortWorkspace::default());
         let sorted = Sorted { position: &state.particles.position, ranges: &ranges };
         let walls = ThinWalls::find(&params, &surroundings.solids, &boundary).filter(|_| knows_walls);
-        follow_particles(&mut phi, sorted, &boundary, walls.as_ref());
+        let no_excess = vec![0.0; phi.blocks().len()];
+        follow_particles(&mut phi, sorted, &no_excess, &boundary, walls.as_ref());
         let is_wet_below =
             |slot: &Slot| blocks.is_inside(*slot) && phi[*slot] < 0.0 && blocks.cell(*slot)[1] <= 11;
         let wet = (0..blocks.slots()).map(Slot::from_flat::<2>).filter(is_wet_below).count();

@@ -2,6 +2,7 @@
 
 use meniscus_core::components::BlockCells;
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
+use meniscus_core::interpolate::interpolate;
 use meniscus_core::vector::{dot, norm};
 use rayon::prelude::*;
 
@@ -63,6 +64,11 @@ pub fn holdings_of_parts<const D: usize>(
 /// The volume of the liquid in cells: that within the zero level set of the multilinear interpolant, less
 /// what solids take of its cells.
 pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> f64 {
+    liquid_by_block(phi, boundary).iter().sum()
+}
+
+/// The same, by block.
+pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> Vec<f64> {
     let blocks = phi.blocks();
     let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| {
         if boundary.is_solid(block) || phi.block(block).iter().all(|&v| v > 1.0) {
@@ -78,8 +84,7 @@ pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>
         load_extended(phi, block, boundary, tile);
         inside.map(|slot| liquid_fraction(tile, boundary, slot)).sum()
     };
-    let sums: Vec<f64> = (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect();
-    sums.iter().sum()
+    (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect()
 }
 
 /// Loads a block and its halo; cells outside the domain take the value of the nearest one inside, or beyond a side
@@ -201,6 +206,26 @@ fn half_points<const D: usize>(tile: &Tile<f32, D, 1>, centre: usize) -> [f64; 2
     at
 }
 
+/// The part of the lower face of a cell along an axis that is wet.
+pub fn wet_part<const D: usize>(phi: &Field<f32, D>, axis: usize, cell: [i64; D]) -> f64 {
+    let centre: [f32; D] = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
+    let middle = interpolate(phi, centre);
+    // No part of a face is farther from its centre.
+    if middle.abs() >= 1.0 {
+        return if middle < 0.0 { 1.0 } else { 0.0 };
+    }
+    let mut corners = [0.0; 4];
+    for (k, corner) in corners.iter_mut().enumerate().take(1 << (D - 1)) {
+        let mut others = 0..;
+        let at = std::array::from_fn(|a| match a == axis {
+            true => centre[a],
+            false => centre[a] - 0.5 + (k >> others.next().unwrap_or(0) & 1) as f32,
+        });
+        *corner = f64::from(interpolate(phi, at));
+    }
+    if D == 2 { below_plane::<1>(&corners[..2]) } else { below_plane::<2>(&corners) }
+}
+
 /// The part of a cube below a plane: where the linear function with the mean value and the mean slopes of these
 /// corner values is negative.
 fn below_plane<const D: usize>(corners: &[f64]) -> f64 {
@@ -235,7 +260,7 @@ fn below_plane<const D: usize>(corners: &[f64]) -> f64 {
         let part = (height - taken).max(0.0).powi(D as i32);
         sum += if subset.count_ones() % 2 == 0 { part } else { -part };
     }
-    let factorial = if D == 2 { 2.0 } else { 6.0 };
+    let factorial = [1.0, 2.0, 6.0][D - 1];
     (sum / (factorial * slopes.iter().product::<f64>())).clamp(0.0, 1.0)
 }
 

@@ -3,6 +3,7 @@
 use meniscus_core::grid::{Slot, block_len, unravel};
 use meniscus_core::interpolate::{interpolate, interpolate_faces};
 
+use crate::measure::wet_part;
 use crate::params::Params;
 use crate::state::State;
 use crate::step::Workspace;
@@ -78,9 +79,7 @@ pub fn flux<const D: usize>(
             let c = cell[a] as f64;
             ((c + 1.0).min(upper[a]) - c.max(lower[a])).max(0.0)
         });
-        let centre = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
-        // Wet as far as the distance to the surface says, over the width of a face.
-        let wet = f64::from((0.5 - interpolate(&state.level_set, centre)).clamp(0.0, 1.0));
+        let wet = wet_part(&state.level_set, axis, cell);
         let open = workspace.walls().map_or(1.0, |walls| f64::from(walls.open.get(axis, cell)));
         sum += covered.product::<f64>() * wet * open * f64::from(state.velocity.get(axis, cell));
     }

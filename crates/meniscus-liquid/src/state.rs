@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::measure::liquid_volume;
+use crate::excess::Accounts;
+use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
 use crate::reseed::half_of;
 use crate::smoke::{Markers, missing_markers};
@@ -44,6 +45,8 @@ pub struct State<const D: usize> {
     pub volume: f64,
     /// The volume that it should have.
     pub volume_target: f64,
+    /// By block, what is there and did not flow there.
+    pub(crate) accounts: Accounts,
     /// The rigid bodies that the liquid moves.
     pub bodies: Vec<RigidState<D>>,
     /// The markers of each smoke.
@@ -165,7 +168,8 @@ impl<const D: usize> State<D> {
             let found = Found::new(params, surroundings, &level_set, &boundary, &mut cache);
             Tracked::new(params, found)
         });
-        let volume = liquid_volume(&level_set, &boundary) * params.grid.dx.powi(D as i32);
+        let by_block = liquid_by_block(&level_set, &boundary);
+        let volume = by_block.iter().sum::<f64>() * params.grid.dx.powi(D as i32);
         let speeds = bodies.iter().chain(of_second).flat_map(|b| b.velocity).map(f64::abs);
         let mut state = Self {
             time: 0.0,
@@ -179,6 +183,7 @@ impl<const D: usize> State<D> {
             inflow: 0.0,
             volume,
             volume_target: volume,
+            accounts: Accounts::new(by_block),
             bodies: rigid,
             smoke: vec![Markers::default(); surroundings.smoke.len()],
             tracked,
@@ -189,6 +194,11 @@ impl<const D: usize> State<D> {
         state.sort(Phase::Liquid, &blocks, &mut memory);
         state.sort(Phase::Second, &blocks, &mut memory);
         state
+    }
+
+    /// To be called when the level set has been changed from outside: what it holds then is what it should.
+    pub fn surface_changed(&mut self) {
+        self.accounts = Accounts::default();
     }
 
     /// The particles of all fluids.

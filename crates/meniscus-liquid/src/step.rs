@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use meniscus_core::advect::{advect_particles, advect_points};
-use meniscus_core::grid::{Blocks, Grid};
+use meniscus_core::grid::{Blocks, Field, Grid};
 use meniscus_core::particles::{BlockRanges, SortWorkspace};
 use meniscus_core::transfer::TransferWorkspace;
 use meniscus_core::vector::{norm, sub};
@@ -12,9 +12,10 @@ use meniscus_linalg::SolveInfo;
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, Obstacles, keep_inside, meet_solids};
+use crate::excess::{Accounts, flow_between_blocks};
 use crate::hidden::ThinWalls;
 use crate::inflow::{drain, fill_sources, outflow, pour};
-use crate::measure::liquid_volume;
+use crate::measure::{liquid_by_block, liquid_volume};
 use crate::params::{AirModel, Params, Solid, Surroundings};
 use crate::particles::Newcomers;
 use crate::projection::{self, ContactInfo, ProjectionError, Separation};
@@ -207,6 +208,10 @@ pub fn step<const D: usize>(
     let dropped = given - state.particle_count();
     clock.stage("sort");
 
+    if state.accounts.are_closed() {
+        let boundary = walls_at_start(params, surroundings, state.level_set.blocks(), workspace);
+        state.accounts = Accounts::new(liquid_by_block(&state.level_set, &boundary));
+    }
     let (mut newcomers, mut reseeded) = (Vec::new(), ReseedInfo::default());
     for (phase, ranges) in ranges.iter() {
         let (new, info) = reseed(state, phase, ranges, params, &surroundings.solids);
@@ -249,18 +254,19 @@ pub fn step<const D: usize>(
     collide.lost += before - state.particle_count() - known;
     clock.stage("sort");
 
-    move_surface(state, params, surroundings, &ranges, &boundary, dt, &mut clock);
+    let old_blocks = state.level_set.blocks().clone();
+    let outflow = move_surface(state, params, surroundings, &ranges, &boundary, dt, &mut clock);
     flow.poured += state.inflow * dt;
     state.volume_target += state.inflow * dt;
     state.inflow = boundary.inflow();
     clock.stage("level_set");
     let substep = Substep { dt, ranges: &ranges, boundary: &boundary };
-    let (bubble_events, mut squeezes) = if state.tracked.is_some() {
+    let (volume, bubble_events, mut squeezes) = if state.tracked.is_some() {
         follow_regions(state, params, surroundings, substep, workspace, &mut clock)
     } else {
-        keep_volume(state, params, surroundings, &boundary);
-        (Vec::new(), Vec::new())
+        (keep_volume(state, params, &boundary), Vec::new(), Vec::new())
     };
+    settle(state, params, &boundary, Settled { old: &old_blocks, outflow, volume }, &flow, dt);
     clock.stage("measure");
     if !surroundings.smoke.is_empty() {
         let Workspace { of_smoke, sort, .. } = workspace;
@@ -327,7 +333,7 @@ fn advect<const D: usize>(
     keep_inside(params, particles)
 }
 
-/// Moves the level set with the flow, and holds it to what the particles allow.
+/// Moves the level set with the flow, and holds it to what the particles allow. Tells what flowed from block to block.
 fn move_surface<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
@@ -336,26 +342,28 @@ fn move_surface<const D: usize>(
     boundary: &Boundary<D>,
     dt: f64,
     clock: &mut Clock,
-) {
+) -> Vec<f64> {
     let blocks = ranges.liquid.blocks();
     if params.air == AirModel::None {
         state.level_set = without_surface(params, blocks);
-        return;
+        return Vec::new();
     }
     let speed = state.max_speed.max(source_speed(surroundings));
     let travel = (speed * dt / params.grid.dx) as f32 * (D as f32).sqrt();
     let dt_in_cells = (dt / params.grid.dx) as f32;
     let sides = params.separating_sides();
     let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides);
+    let outflow = flow_between_blocks([&state.level_set, &phi], &state.velocity, boundary, dt_in_cells);
     clock.stage("surface");
     let walls = ThinWalls::find(params, &surroundings.solids, boundary);
     let liquid = Sorted { position: &state.particles.position, ranges: &ranges.liquid };
+    let excess = state.accounts.moved([state.level_set.blocks(), blocks]);
     match &ranges.second {
         Some(ranges) => {
             let second = Sorted { position: &state.second.position, ranges };
-            follow_both_fluids(&mut phi, liquid, second, boundary, walls.as_ref());
+            follow_both_fluids(&mut phi, [liquid, second], &excess, boundary, walls.as_ref());
         }
-        None => follow_particles(&mut phi, liquid, boundary, walls.as_ref()),
+        None => follow_particles(&mut phi, liquid, &excess, boundary, walls.as_ref()),
     }
     if params.air == AirModel::Bubbles {
         thicken_films(&mut phi);
@@ -363,30 +371,64 @@ fn move_surface<const D: usize>(
     state.level_set = phi;
     // What a source sends out is replaced at once.
     fill_sources(&mut state.level_set, params, &surroundings.sources);
+    outflow
 }
 
-/// Measures the liquid, and undoes a sudden change of its volume.
-fn keep_volume<const D: usize>(
-    state: &mut State<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
-) {
+/// Measures the liquid, and undoes what its volume has changed by that is more than corrections can mend. Tells what each block holds, in cells.
+fn keep_volume<const D: usize>(state: &mut State<D>, params: &Params<D>, boundary: &Boundary<D>) -> Vec<f64> {
     let cell_volume = params.grid.dx.powi(D as i32);
-    state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
+    let measure = |level_set: &Field<f32, D>| {
+        let by_block = liquid_by_block(level_set, boundary);
+        (by_block.iter().sum::<f64>() * cell_volume, by_block)
+    };
+    let by_block;
+    (state.volume, by_block) = measure(&state.level_set);
     if params.air == AirModel::None {
         // What fills the domain is as much as solids leave of it.
         state.volume_target = state.volume;
-        return;
+    } else if undo_sudden_change(state, boundary, cell_volume) {
+        let by_block;
+        (state.volume, by_block) = measure(&state.level_set);
+        return by_block;
     }
-    if undo_sudden_change(state, boundary, cell_volume) && !surroundings.sources.is_empty() {
-        fill_sources(&mut state.level_set, params, &surroundings.sources);
-        state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
-    }
+    by_block
 }
 
-/// Finds the bodies of liquid and the regions of air, measures them, and tells who is who; the same for each of them as
-/// [`keep_volume`] does for all liquid. Tells what happened to bubbles, and what air is compressed.
+/// What happened to the liquid of blocks in a substep, in cells.
+struct Settled<'a, const D: usize> {
+    /// The blocks at its start.
+    old: &'a Blocks<D>,
+    /// What flowed out of each to others.
+    outflow: Vec<f64>,
+    /// What each holds now.
+    volume: Vec<f64>,
+}
+
+/// Settles the accounts of the blocks.
+fn settle<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    boundary: &Boundary<D>,
+    Settled { old, mut outflow, volume }: Settled<D>,
+    flow: &Flow,
+    dt: f64,
+) {
+    if params.air == AirModel::None {
+        return;
+    }
+    let State { accounts, level_set, .. } = state;
+    let new = level_set.blocks();
+    for &(block, out) in &flow.out {
+        if let Some(block) = new.find(old.coord(block)) {
+            outflow[block] += out;
+        }
+    }
+    accounts.settle([old, new], volume, &outflow, dt);
+    accounts.set_poured(boundary, params.grid.dx.powi(D as i32));
+}
+
+/// Finds the bodies of liquid and the regions of air, measures them, and tells who is who. Tells what each block holds, in
+/// cells, what happened to bubbles, and what air is compressed.
 fn follow_regions<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
@@ -394,9 +436,8 @@ fn follow_regions<const D: usize>(
     Substep { dt, boundary, .. }: Substep<D>,
     workspace: &mut Workspace<D>,
     clock: &mut Clock,
-) -> (Vec<BubbleEvent>, Vec<Squeeze>) {
+) -> (Vec<f64>, Vec<BubbleEvent>, Vec<Squeeze>) {
     let Some(old) = state.tracked.take() else { return Default::default() };
-    let cell_volume = params.grid.dx.powi(D as i32);
     let regions = Regions::find(params, surroundings, &state.level_set, boundary, &mut workspace.boundary);
     clock.stage("regions");
     let open = workspace.boundary.open_cells(params, &surroundings.solids);
@@ -411,19 +452,20 @@ fn follow_regions<const D: usize>(
     let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, times, state.volume_target);
     tracked.set_inflow(boundary);
     clock.stage("tracking");
+    let cell_volume = params.grid.dx.powi(D as i32);
     if undo_sudden_changes(&tracked, &mut state.level_set, cell_volume) {
         let open = workspace.boundary.open_cells(params, &surroundings.solids);
         found.volumes = found.regions.measure(&state.level_set, boundary, open);
         tracked.set_volumes(params, &found.volumes);
     }
-    state.volume = found.volumes.liquid() * cell_volume;
+    state.volume = found.volumes.by_block.iter().sum::<f64>() * cell_volume;
     state.tracked = Some(tracked);
     let squeezes = match params.air {
         AirModel::Bubbles => find_compressed_air(params, surroundings, boundary, &found.regions, dt),
         // Air that is solved for is compressed as liquid is.
         _ => Vec::new(),
     };
-    (events, squeezes)
+    (found.volumes.by_block, events, squeezes)
 }
 
 /// What enters and leaves in a substep.
@@ -431,6 +473,20 @@ struct Flow {
     poured: f64,
     removed: f64,
     drained: usize,
+    /// What leaves blocks through open sides, in cells.
+    out: Vec<(usize, f64)>,
+}
+
+/// The walls where solids are at the start of a substep.
+fn walls_at_start<const D: usize>(
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    blocks: &Arc<Blocks<D>>,
+    workspace: &mut Workspace<D>,
+) -> Boundary<D> {
+    let solids = surroundings.solids.iter().map(|s| Solid { to: s.from, ..s.clone() }).collect();
+    let at_start = Surroundings { solids, ..surroundings.clone() };
+    Boundary::new(params, &at_start, blocks, &mut workspace.boundary_before)
 }
 
 /// Fills sources and empties sinks, and keeps account of the volume.
@@ -444,13 +500,11 @@ fn exchange<const D: usize>(
     workspace: &mut Workspace<D>,
 ) -> Flow {
     let cell_volume = params.grid.dx.powi(D as i32);
-    let mut flow = Flow { poured: 0.0, removed: 0.0, drained: 0 };
+    let mut flow = Flow { poured: 0.0, removed: 0.0, drained: 0, out: Vec::new() };
     let has_sources = !surroundings.sources.is_empty();
     let has_sinks = !surroundings.sinks.is_empty();
     if has_sources || has_sinks {
-        let at_start = surroundings.solids.iter().map(|s| Solid { to: s.from, ..s.clone() }).collect();
-        let at_start = Surroundings { solids: at_start, ..surroundings.clone() };
-        let boundary = Boundary::new(params, &at_start, ranges.blocks(), &mut workspace.boundary_before);
+        let boundary = walls_at_start(params, surroundings, ranges.blocks(), workspace);
         let total = |state: &State<D>| liquid_volume(&state.level_set, &boundary) * cell_volume;
         let at_first = total(state);
         if has_sources {
@@ -472,8 +526,10 @@ fn exchange<const D: usize>(
                 }
             }
         }
+        state.accounts.volume = liquid_by_block(&state.level_set, &boundary);
     }
     let out = outflow(state, params, &surroundings.solids);
+    flow.out = out.iter().map(|(slot, out)| (slot.block, out * dt / params.grid.dx)).collect();
     flow.removed += out.iter().map(|(_, out)| out).sum::<f64>() * cell_volume * dt / params.grid.dx;
     if let Some(tracked) = &mut state.tracked {
         for (cell, out) in out {

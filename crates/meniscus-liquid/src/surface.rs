@@ -18,6 +18,7 @@ use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
+use crate::excess::small_excess;
 use crate::hidden::ThinWalls;
 use crate::params::Params;
 use crate::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
@@ -129,10 +130,12 @@ impl<const D: usize> Knowledge<D> {
 /// Liquid deeper than this below its surface, in cells, is far from it.
 const DEEP: f32 = -2.0;
 
-/// Holds the level set to what sorted particles allow, and makes it a distance again.
+/// Holds the level set to what sorted particles allow, and makes it a distance again. Balls around particles that have escaped make liquid: where blocks
+/// have an excess of it, they are smaller.
 pub fn follow_particles<const D: usize>(
     phi: &mut Field<f32, D>,
     particles: Sorted<D>,
+    excess: &[f64],
     boundary: &Boundary<D>,
     walls: Option<&ThinWalls<D>>,
 ) {
@@ -140,7 +143,7 @@ pub fn follow_particles<const D: usize>(
     let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, walls, &near_surface);
     change_near(phi, boundary, &near_surface, |slot, value, reach| {
         let held = reach.map_or(value, |reach| value.max(nearest[slot] - reach));
-        held.min(escaped[slot] - inner::<D>())
+        held.min(escaped[slot] - ball::<D>(excess[slot.block]))
     });
 }
 
@@ -148,8 +151,8 @@ pub fn follow_particles<const D: usize>(
 /// in reach, the one whose particle is nearer has the place; so it is with particles that have escaped.
 pub fn follow_both_fluids<const D: usize>(
     phi: &mut Field<f32, D>,
-    liquid: Sorted<D>,
-    second: Sorted<D>,
+    [liquid, second]: [Sorted<D>; 2],
+    excess: &[f64],
     boundary: &Boundary<D>,
     walls: Option<&ThinWalls<D>>,
 ) {
@@ -164,10 +167,16 @@ pub fn follow_both_fluids<const D: usize>(
             _ => value,
         };
         match [first.escaped[slot], other.escaped[slot]] {
-            [of_first, of_other] if of_first < of_other => held.min(of_first - inner::<D>()),
-            [_, of_other] => held.max(inner::<D>() - of_other),
+            [of_first, of_other] if of_first < of_other => held.min(of_first - ball::<D>(excess[slot.block])),
+            [_, of_other] => held.max(ball::<D>(-excess[slot.block]) - of_other),
         }
     });
+}
+
+/// The radius of the ball around a particle that has escaped, in cells, in a block with such an excess of its fluid, in cells: [`inner`], and nothing
+/// from [`small_excess`] on.
+fn ball<const D: usize>(excess: f64) -> f32 {
+    inner::<D>() * (1.0 - excess / small_excess::<D>()).clamp(0.0, 1.0) as f32
 }
 
 /// The blocks that hold such a value.

@@ -61,7 +61,8 @@ pub fn solve_velocity<const D: usize>(
     let touching = touching(state, params, surroundings, dt);
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.constraints(params, dt);
-    let divergence = state.corrections(params, dt);
+    let corrections = state.corrections(params, dt);
+    let divergence = |slot: Slot| corrections.rate(slot.block, state.owner(slot));
     let tiling = params.tiling.as_ref();
     let regions = tiling.map(|tiling| find_regions(params, tiling, &state.level_set, boundary));
     if tiling.is_some() {
@@ -110,7 +111,6 @@ pub fn solve_velocity<const D: usize>(
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
     info.solve.iterations = info.solve.iterations.max(first_iterations);
-    drop(divergence);
     if let Some(tracked) = &mut state.tracked {
         match params.second() {
             Some(_) => tracked.set_mean_pressures(&pressure),

@@ -1,57 +1,71 @@
-//! Keeping the liquid's volume.
+//! Keeping volumes.
 //!
-//! Two corrections share the work. Slow drift is undone by a small divergence of the velocity (Goldade 2020,
-//! section 7.1, applied to the liquid), which moves surface and particles alike. What an event adds or takes
-//! at once, as when a cavity closes between two cells, is undone at once by moving the level set.
+//! Two corrections share the work. Errors are undone by a small divergence of the velocity (Goldade 2020, section 7.1, applied to the liquid too), which moves
+//! surface and particles alike; how fast, is said here, and where, in `corrections`. What is off by more than that can mend at once, as when a cavity closes between
+//! two cells, is undone by moving the level set.
 
 use std::collections::BTreeMap;
 
 use meniscus_core::grid::{Field, Slot, block_len};
+use meniscus_core::vector::norm;
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 use crate::hidden::cells_near_thin_walls;
 use crate::measure::liquid_volume;
+use crate::params::Params;
 use crate::regions::{Contact, Owner, across, liquid_area};
 use crate::state::State;
 use crate::tracking::{Bubble, Tracked};
 
-/// The part of an error of the volume that is corrected in a substep (Goldade 2020, section 7.1; all at
+/// The part of an error of the volume that is corrected in a time of correction (Goldade 2020, section 7.1; all at
 /// once would ring).
-const CORRECTION: f64 = 0.5;
+pub const CORRECTION: f64 = 0.5;
 
-/// The most that the volume is changed in a substep, as a part of it.
+/// The most that the volume is changed in that time, as a part of it.
 const MAX_CORRECTION: f64 = 0.01;
 
-/// The rate at which a liquid must grow to regain its volume, in 1/s.
-pub fn volume_correction(volume: f64, target: f64, dt: f64) -> f64 {
-    if volume <= 0.0 {
-        return 0.0;
+impl<const D: usize> Params<D> {
+    /// The time in which volumes are corrected, in s: a quarter of that in which gravity gives a wave of a cell its speed, or that of a longer substep. By the
+    /// substep, what is missing would be asked for in ever less time as what it sets in motion makes substeps short: energy goes with the square of that.
+    pub(crate) fn correction_time(&self, dt: f64) -> f64 {
+        let gravity = norm(self.gravity);
+        if gravity > 0.0 {
+            dt.max(
+                std::env::var("TC").map_or(0.25, |s| s.parse::<f64>().unwrap())
+                    * (self.grid.dx / gravity).sqrt(),
+            )
+        } else {
+            dt
+        }
     }
-    let missing = (target - volume) / volume;
-    (CORRECTION * missing).clamp(-MAX_CORRECTION, MAX_CORRECTION) / dt
 }
 
-/// The farthest that the surface of a bubble is moved in a substep to regain its volume, in cells. What moves farther makes the next substep shorter, the same way takes a higher speed then, and
-/// so on.
+/// The rate at which a liquid must grow to regain its volume in so many seconds, in 1/s.
+pub fn volume_correction(volume: f64, target: f64, time: f64) -> f64 {
+    let missing = (target - volume) / volume;
+    (CORRECTION * missing).clamp(-MAX_CORRECTION, MAX_CORRECTION) / time
+}
+
+/// The farthest that the surface of a bubble is moved in that time to regain its volume, in cells.
 const MAX_BUBBLE_SHIFT: f64 = 0.1;
 
 /// The same for a void, which is to vanish at once.
 const MAX_VOID_SHIFT: f64 = 0.5;
 
-/// The rate at which a bubble must grow to regain its volume, in m³/s (2D: m²/s; eq. 25 of Goldade 2020). All has to pass the `open` area of the faces between it and
+/// The rate at which a bubble must grow to regain its volume in so many seconds, in m³/s (2D: m²/s; eq. 25 of Goldade 2020). All has to pass the `open` area of the faces between it and
 /// liquid: beside walls that may be far less than its surface.
-pub fn bubble_growth<const D: usize>(bubble: &Bubble<D>, open: f64, dx: f64, dt: f64) -> f64 {
+pub fn bubble_growth<const D: usize>(bubble: &Bubble<D>, open: f64, dx: f64, time: f64) -> f64 {
     let missing = bubble.rest_volume - bubble.volume;
     let (part, shift) = match bubble.rest_volume > 0.0 {
         true => (CORRECTION, MAX_BUBBLE_SHIFT),
         false => (1.0, MAX_VOID_SHIFT),
     };
     let most = shift * dx * bubble.area.min(open);
-    (part * missing).clamp(-most, most) / dt
+    (part * missing).clamp(-most, most) / time
 }
 
-/// What a body may grow by at most in a substep to regain its volume, through an `open` area between it and air that gives way.
+/// What a body may grow by at most in a time of correction, through an `open` area between it and air that gives way.
 pub fn most_growth(open: f64, dx: f64) -> f64 {
     MAX_BUBBLE_SHIFT * dx * open
 }
@@ -69,8 +83,10 @@ pub fn undo_sudden_change<const D: usize>(
     boundary: &Boundary<D>,
     cell_volume: f64,
 ) -> bool {
-    let excess = state.volume - state.volume_target;
-    if excess.abs() <= SUDDEN * state.volume_target || state.volume <= 0.0 {
+    let off = state.volume - state.volume_target;
+    let slow = SUDDEN * state.volume_target;
+    let excess = off - off.clamp(-slow, slow);
+    if excess == 0.0 || state.volume <= 0.0 {
         return false;
     }
     // Behind a thin wall the liquid does not grow.
@@ -142,7 +158,8 @@ const LEAST_LEVEL: f32 = 1e-3;
 /// gave, where it touches air whose volume is not constrained.
 fn shifts<const D: usize>(tracked: &Tracked<D>, cell_volume: f64) -> Option<BTreeMap<(usize, usize), f64>> {
     let sudden = |missing: f64, rest: f64, part: f64| {
-        if missing.abs() > part * rest { missing / cell_volume } else { 0.0 }
+        let slow = part * rest;
+        if missing.abs() > slow { (missing - slow.copysign(missing)) / cell_volume } else { 0.0 }
     };
     let mut of_body: Vec<f64> =
         tracked.bodies.iter().map(|b| sudden(b.rest_volume - b.volume, b.rest_volume, SUDDEN)).collect();

@@ -9,6 +9,7 @@ mod dam_break;
 mod determinism;
 mod energy;
 mod floating;
+mod flux;
 mod hits;
 mod hydrostatic;
 mod projection;

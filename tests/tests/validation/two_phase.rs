@@ -172,6 +172,7 @@ fn two_layers(
         let [x, y] = params.grid.cell_centre(cell);
         state.level_set.set(cell, (((y - MIDDLE - raised(x)) / dx) as f32).clamp(-band, band));
     }
+    state.surface_changed();
     let State { particles, second, .. } = &mut state;
     for position in particles.position.iter_mut().chain(&mut second.position) {
         let [x, y] = params.grid.point(position.map(f64::from));

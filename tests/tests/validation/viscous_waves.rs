@@ -27,6 +27,7 @@ fn capillary_wave(cells_per_wave: usize, viscosity: f64, times: &[f64]) -> Vec<f
         let [x, y] = params.grid.cell_centre(cell);
         state.level_set.set(cell, (((y - DEPTH - raised(x)) / dx) as f32).clamp(-band, band));
     }
+    state.surface_changed();
     for position in &mut state.particles.position {
         let [x, y] = params.grid.point(position.map(f64::from));
         position[1] += (raised(x) * (k * (y - DEPTH)).exp() / dx) as f32;
@@ -95,6 +96,7 @@ fn rate_of_relaxation(cells_per_diameter: f64) -> f64 {
         let slope = (scaled[0] / axes[0]).hypot(scaled[1] / axes[1]).max(0.1) / radius;
         state.level_set.set(cell, (((radius - 1.0) / (slope * dx)) as f32).clamp(-band, band));
     }
+    state.surface_changed();
     for position in &mut state.particles.position {
         let x = params.grid.point(position.map(f64::from));
         let stretched = std::array::from_fn(|a| centre[a] + axes[a] * (x[a] - centre[a]));

@@ -25,7 +25,7 @@ use crate::params::{AirModel, Params, Surroundings};
 use crate::projection::{Bubbles, NO_BUBBLE};
 use crate::regions::{Contact, Owner, Regions, Volumes, liquid_area, measure_volumes};
 use crate::state::State;
-use crate::volume::{bubble_growth, most_growth, volume_correction};
+use crate::volume::bubble_growth;
 pub use events::{BubbleEvent, EventKind};
 use matching::{Family, families};
 pub use trace::{Ancestry, trace};
@@ -194,8 +194,8 @@ impl<const D: usize> Tracked<D> {
         (next, events)
     }
 
-    /// The bubbles as the projection wants them.
-    pub fn constraints(&self, dx: f64, dt: f64) -> Bubbles {
+    /// The bubbles as the projection wants them, whose volumes are corrected in so many seconds.
+    pub fn constraints(&self, dx: f64, time: f64) -> Bubbles {
         let open = self.open_areas(dx);
         let kept: Vec<usize> = (0..self.regions.len()).filter(|&r| self.constrained[r]).collect();
         let mut numbers = vec![NO_BUBBLE; self.regions.len()];
@@ -208,7 +208,7 @@ impl<const D: usize> Tracked<D> {
         };
         Bubbles {
             of_slot: self.labels.values().par_iter().map(number).collect(),
-            growth: kept.iter().map(|&r| bubble_growth(&self.regions[r], open[r], dx, dt)).collect(),
+            growth: kept.iter().map(|&r| bubble_growth(&self.regions[r], open[r], dx, time)).collect(),
             pressure: kept.iter().map(|&r| self.regions[r].pressure).collect(),
         }
     }
@@ -221,9 +221,8 @@ impl<const D: usize> Tracked<D> {
         }
     }
 
-    /// The rate at which the cells of each body must grow for it to regain its volume, in 1/s. What fills a closed vessel has
-    /// no choice.
-    pub fn corrections(&self, params: &Params<D>, dt: f64) -> Vec<f64> {
+    /// By body, the open area through which it may grow, in m² (2D: m). What fills a closed vessel has no choice.
+    pub(crate) fn openings(&self, params: &Params<D>) -> Vec<f64> {
         let has_open_side = params.open_sides.iter().flatten().any(|open| *open);
         let mut open = vec![if has_open_side { f64::INFINITY } else { 0.0 }; self.bodies.len()];
         let mut to_free_air = vec![0.0; self.bodies.len()];
@@ -239,30 +238,13 @@ impl<const D: usize> Tracked<D> {
                 .filter(|(_, free)| *free > 0.0)
                 .for_each(|(open, free)| *open = free);
         }
-        let correction = |(body, open): (&LiquidBody, f64)| {
-            if body.volume <= 0.0 {
-                return 0.0;
-            }
-            let most = most_growth(open, params.grid.dx) / (body.volume * dt);
-            volume_correction(body.volume, body.rest_volume, dt).clamp(-most, most)
-        };
-        self.bodies.iter().zip(open).map(correction).collect()
+        open
     }
 
     /// By region, the open area of the faces between it and liquid, in m² (2D: m).
-    fn open_areas(&self, dx: f64) -> Vec<f64> {
+    pub(crate) fn open_areas(&self, dx: f64) -> Vec<f64> {
         let faces = liquid_area(&self.contacts, self.regions.len());
         faces.into_iter().map(|faces| faces * dx.powi(D as i32 - 1)).collect()
-    }
-
-    /// The rate at which the cells of each region must grow for it to regain its volume, in 1/s, where they are solved for.
-    pub fn region_corrections(&self, params: &Params<D>, dt: f64) -> Vec<f64> {
-        let least = Scale::of(params).volume;
-        let open = self.open_areas(params.grid.dx);
-        let rate = |(region, open): (&Bubble<D>, f64)| {
-            bubble_growth(region, open, params.grid.dx, dt) / region.volume.max(least)
-        };
-        self.regions.iter().zip(open).map(rate).collect()
     }
 
     /// Gives every region the mean of the pressures of its cells.
@@ -457,23 +439,7 @@ impl<const D: usize> State<D> {
     /// The bubbles as the projection wants them, where air keeps its volume without being solved for.
     pub(crate) fn constraints(&self, params: &Params<D>, dt: f64) -> Option<Bubbles> {
         let tracked = self.tracked.as_ref().filter(|_| params.air == AirModel::Bubbles)?;
-        Some(tracked.constraints(params.grid.dx, dt))
-    }
-
-    /// The rate at which each cell must grow for what it belongs to to regain its volume, in 1/s.
-    pub(crate) fn corrections(&self, params: &Params<D>, dt: f64) -> impl Fn(Slot) -> f64 + Sync {
-        let (bodies, regions) = match &self.tracked {
-            Some(tracked) => (tracked.corrections(params, dt), tracked.region_corrections(params, dt)),
-            None => (vec![volume_correction(self.volume, self.volume_target, dt)], Vec::new()),
-        };
-        move |cell: Slot| match &self.tracked {
-            Some(tracked) => match Owner::of(tracked.labels[cell]) {
-                Some(Owner::Body(body)) => bodies[body],
-                Some(Owner::Region(region)) => regions[region],
-                None => 0.0,
-            },
-            None => bodies[0],
-        }
+        Some(tracked.constraints(params.grid.dx, params.correction_time(dt)))
     }
 
     /// The bubbles: regions of air that keep their volume, and that liquid touches.

@@ -1,0 +1,183 @@
+//! Where liquid is that did not flow there.
+//!
+//! A level set makes and loses liquid: where it is advected, held to particles, made a distance again, where films and specks are filled. What a block of the grid should
+//! hold changes only by what flows through its faces; what it holds beyond that is its *excess*. It is corrected where it is, by a divergence
+//! of the velocity there: taken from the whole body instead, liquid that churning water has made would vanish from calm water far away, and what passes a cross-section
+//! would not be what is gone behind it.
+
+use std::sync::Arc;
+
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::boundary::Boundary;
+use crate::measure::wet_part;
+use crate::regions::Owner;
+
+/// The accounts of the blocks, in their order, in cells.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Accounts {
+    /// The liquid that each holds.
+    pub volume: Vec<f64>,
+    /// What of it did not flow there.
+    pub excess: Vec<f64>,
+    /// What sources push into each, in cells per second.
+    poured: Vec<f64>,
+}
+
+impl Accounts {
+    /// Those of blocks that hold what they should.
+    pub fn new(volume: Vec<f64>) -> Self {
+        Self { excess: vec![0.0; volume.len()], poured: vec![0.0; volume.len()], volume }
+    }
+
+    /// Whether there are none.
+    pub fn are_closed(&self) -> bool {
+        self.volume.is_empty()
+    }
+
+    /// Takes over what the blocks hold after `dt` seconds in which so much flowed out of each through its faces. Blocks that are new held nothing, and
+    /// the accounts of those that are no longer are closed.
+    pub fn settle<const D: usize>(
+        &mut self,
+        [old, new]: [&Blocks<D>; 2],
+        volume: Vec<f64>,
+        outflow: &[f64],
+        dt: f64,
+    ) {
+        let excess = |block: usize| {
+            let gained = volume[block] + outflow[block];
+            match old.find(new.coord(block)) {
+                Some(was) => self.excess[was] + gained - self.volume[was] - self.poured[was] * dt,
+                None => gained,
+            }
+        };
+        self.excess = (0..new.len()).map(excess).collect();
+        self.volume = volume;
+    }
+
+    /// The excess of other blocks, of which some are the same.
+    pub fn moved<const D: usize>(&self, [old, new]: [&Blocks<D>; 2]) -> Vec<f64> {
+        let excess = |block: usize| old.find(new.coord(block)).map_or(0.0, |was| self.excess[was]);
+        (0..new.len()).map(excess).collect()
+    }
+
+    /// Notes what sources push into blocks from now on.
+    pub fn set_poured<const D: usize>(&mut self, boundary: &Boundary<D>, cell_volume: f64) {
+        let blocks = boundary.blocks();
+        self.poured = vec![0.0; blocks.len()];
+        for (cell, rate) in &boundary.outlets {
+            if let Some(slot) = blocks.locate(*cell) {
+                self.poured[slot.block] += rate / cell_volume;
+            }
+        }
+    }
+
+    /// Lets a `part` of the excess of each block, and all of one that takes none, spread among itself and its neighbours by the `cells` in which they can take it.
+    pub fn spread<const D: usize>(&mut self, blocks: &Blocks<D>, cells: &[f64], part: f64) {
+        let mut spread = vec![0.0; self.excess.len()];
+        for (block, &excess) in self.excess.iter().enumerate() {
+            let sides = (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]);
+            let around = sides.filter_map(|(axis, side)| blocks.neighbour(block, axis, side));
+            let takers: Vec<usize> = around.chain([block]).collect();
+            let sum: f64 = takers.iter().map(|&taker| cells[taker]).sum();
+            let given = if cells[block] > 0.0 { part } else { 1.0 };
+            if excess == 0.0 || sum == 0.0 {
+                spread[block] += excess;
+                continue;
+            }
+            spread[block] += (1.0 - given) * excess;
+            takers.iter().for_each(|&taker| spread[taker] += given * excess * cells[taker] / sum);
+        }
+        self.excess = spread;
+    }
+}
+
+/// An excess of a block, in cells, that is no more than the flow between blocks is known to: a tenth of a layer of its cells.
+pub const fn small_excess<const D: usize>() -> f64 {
+    0.1 * BLOCK_EDGE.pow(D as u32 - 1) as f64
+}
+
+/// What flows out of each block through the faces between it and others in a time of `dt` cells per velocity, in cells: with the
+/// velocity of the start, through what is wet of the faces at the start and at the end, in the mean.
+pub fn flow_between_blocks<const D: usize>(
+    [before, after]: [&Field<f32, D>; 2],
+    velocity: &FaceField<f32, D>,
+    boundary: &Boundary<D>,
+    dt: f32,
+) -> Vec<f64> {
+    let blocks: &Arc<Blocks<D>> = after.blocks();
+    // Through the lower faces of a block along an axis, upwards.
+    let through = |block: usize, axis: usize| -> f64 {
+        if blocks.neighbour(block, axis, 0).is_none() {
+            return 0.0;
+        }
+        let of_layer = (0..block_len::<D>()).filter(|&local| cell_in_block::<D>(local)[axis] == 0);
+        let flow = |local: usize| {
+            let slot = Slot { block, local };
+            let open = boundary.open.axes[axis][slot];
+            if open == 0.0 {
+                return 0.0;
+            }
+            let cell = blocks.cell(slot).map(|c| c as i64);
+            let speed = velocity.get(axis, cell);
+            if speed == 0.0 {
+                return 0.0;
+            }
+            let wet = 0.5 * (wet_part(before, axis, cell) + wet_part(after, axis, cell));
+            wet * f64::from(open * speed * dt)
+        };
+        of_layer.map(flow).sum()
+    };
+    let through: Vec<[f64; D]> = (0..blocks.len())
+        .into_par_iter()
+        .map(|block| std::array::from_fn(|axis| through(block, axis)))
+        .collect();
+    let out = |block: usize| {
+        let of_axis = |axis: usize| {
+            let above = blocks.neighbour(block, axis, 1);
+            above.map_or(0.0, |above| through[above][axis]) - through[block][axis]
+        };
+        (0..D).map(of_axis).sum()
+    };
+    (0..blocks.len()).map(out).collect()
+}
+
+/// The cells of a block by what they belong to.
+#[derive(Clone, Debug, Default)]
+pub struct Census {
+    /// Cells of liquid.
+    pub liquid: f64,
+    /// Cells of air.
+    pub air: f64,
+    /// By body and region.
+    pub owners: Vec<(Owner, f64)>,
+}
+
+impl Census {
+    fn count(&mut self, owner: Owner) {
+        match owner {
+            Owner::Body(_) => self.liquid += 1.0,
+            Owner::Region(_) => self.air += 1.0,
+        }
+        match self.owners.iter_mut().find(|(known, _)| *known == owner) {
+            Some((_, cells)) => *cells += 1.0,
+            None => self.owners.push((owner, 1.0)),
+        }
+    }
+}
+
+/// Counts the cells of all blocks by what they belong to.
+pub fn count_cells<const D: usize>(
+    blocks: &Blocks<D>,
+    owner: impl Fn(Slot) -> Option<Owner> + Sync,
+) -> Vec<Census> {
+    let of_block = |block: usize| {
+        let mut census = Census::default();
+        let slots = (0..BLOCK_EDGE.pow(D as u32)).map(|local| Slot { block, local });
+        slots.filter(|slot| blocks.is_inside(*slot)).filter_map(&owner).for_each(|owner| census.count(owner));
+        census
+    };
+    (0..blocks.len()).into_par_iter().map(of_block).collect()
+}
