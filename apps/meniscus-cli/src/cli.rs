@@ -106,7 +106,8 @@ pub struct RunArgs {
     /// Delete the run that the folder holds and begin anew.
     #[arg(long)]
     pub overwrite: bool,
-    /// Fail if the liquid's volume is off by more than this part of it, such as 0.005.
+    /// Stop and fail as soon as the liquid's volume is off by more than this part of it, such as 0.005. Without it, a run goes on to its end and
+    /// fails if the volume was off by more than 0.05.
     #[arg(long, value_name = "PART", value_parser = positive, allow_negative_numbers = true)]
     pub max_drift: Option<f64>,
     /// Draw the frames when they are done.

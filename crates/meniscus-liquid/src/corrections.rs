@@ -6,7 +6,7 @@
 use meniscus_core::grid::{Slot, block_len};
 
 use crate::excess::{Census, count_cells, small_excess};
-use crate::params::Params;
+use crate::params::{AirModel, Params};
 use crate::regions::Owner;
 use crate::state::State;
 use crate::tracking::Bubble;
@@ -53,16 +53,24 @@ impl<const D: usize> State<D> {
         }
     }
 
-    /// The corrections of a substep.
-    pub(crate) fn corrections(&mut self, params: &Params<D>, dt: f64) -> Corrections {
-        let time = params.correction_time(dt);
+    /// Lets the excess of blocks spread for `dt` seconds.
+    pub(crate) fn spread_excess(&mut self, params: &Params<D>, dt: f64) {
         let blocks = self.level_set.blocks().clone();
-        let cells = count_cells(&blocks, |slot| self.owner(slot));
         // What is full of liquid has no excess of its own, and may move as a whole.
-        let is_full = |census: &Census| census.liquid == block_len::<D>() as f64;
-        let takers: Vec<f64> =
-            cells.iter().map(|census| if is_full(census) { 0.0 } else { census.liquid }).collect();
-        self.accounts.spread(&blocks, &takers, SPREAD * (dt / time).min(1.0));
+        let takers: Vec<f64> = (count_cells(&blocks, |slot| self.owner(slot)).iter())
+            .map(|census| if census.liquid == block_len::<D>() as f64 { 0.0 } else { census.liquid })
+            .collect();
+        let part = SPREAD * (dt / params.correction_time(dt)).min(1.0);
+        self.accounts.spread(&blocks, &takers, part);
+    }
+
+    /// The corrections of a substep; none of a fluid without a surface.
+    pub(crate) fn corrections(&self, params: &Params<D>, dt: f64) -> Option<Corrections> {
+        if params.air == AirModel::None {
+            return None;
+        }
+        let time = params.correction_time(dt);
+        let cells = count_cells(self.level_set.blocks(), |slot| self.owner(slot));
         let of_block = |(census, &excess): (&Census, &f64)| {
             let most = MAX_OF_BLOCK / time;
             if census.liquid > 0.0 {
@@ -83,7 +91,7 @@ impl<const D: usize> State<D> {
         let air: Vec<f64> = cells.iter().zip(&liquid).map(beside).collect();
         let bodies = self.of_bodies(params, &cells, &excess, &liquid, time);
         let regions = if is_solved_for { self.of_regions(params, &cells, &excess, time) } else { Vec::new() };
-        Corrections { liquid, air, bodies, regions }
+        Some(Corrections { liquid, air, bodies, regions })
     }
 
     /// What bodies are off by beyond the excess of their blocks, and what part of the corrections of these they have room for.

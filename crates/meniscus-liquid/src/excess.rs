@@ -37,30 +37,33 @@ impl Accounts {
         self.volume.is_empty()
     }
 
-    /// Takes over what the blocks hold after `dt` seconds in which so much flowed out of each through its faces. Blocks that are new held nothing, and
-    /// the accounts of those that are no longer are closed.
-    pub fn settle<const D: usize>(
-        &mut self,
-        [old, new]: [&Blocks<D>; 2],
-        volume: Vec<f64>,
-        outflow: &[f64],
-        dt: f64,
-    ) {
-        let excess = |block: usize| {
-            let gained = volume[block] + outflow[block];
-            match old.find(new.coord(block)) {
-                Some(was) => self.excess[was] + gained - self.volume[was] - self.poured[was] * dt,
-                None => gained,
-            }
-        };
-        self.excess = (0..new.len()).map(excess).collect();
-        self.volume = volume;
+    /// Moves to other blocks, of which some are the same: those that are new hold nothing, and the accounts of those that are no longer are closed.
+    pub fn move_to<const D: usize>(&mut self, [old, new]: [&Blocks<D>; 2]) {
+        if old == new {
+            return;
+        }
+        let was: Vec<Option<usize>> = (0..new.len()).map(|block| old.find(new.coord(block))).collect();
+        let moved = |values: &[f64]| was.iter().map(|was| was.map_or(0.0, |was| values[was])).collect();
+        let Self { volume, excess, poured } = self;
+        [volume, excess, poured].into_iter().for_each(|values| *values = moved(values));
     }
 
-    /// The excess of other blocks, of which some are the same.
-    pub fn moved<const D: usize>(&self, [old, new]: [&Blocks<D>; 2]) -> Vec<f64> {
-        let excess = |block: usize| old.find(new.coord(block)).map_or(0.0, |was| self.excess[was]);
-        (0..new.len()).map(excess).collect()
+    /// Notes that a block holds so much more, or less, and that it should.
+    pub fn add(&mut self, block: usize, volume: f64) {
+        self.volume[block] += volume;
+    }
+
+    /// Notes what has flowed out of the domain from a block.
+    pub fn flowed_out(&mut self, block: usize, volume: f64) {
+        self.excess[block] += volume;
+    }
+
+    /// Takes over what the blocks hold after `dt` seconds in which so much flowed out of each to others.
+    pub fn settle(&mut self, volume: &[f64], outflow: &[f64], dt: f64) {
+        for (block, excess) in self.excess.iter_mut().enumerate() {
+            *excess += volume[block] + outflow[block] - self.volume[block] - self.poured[block] * dt;
+        }
+        self.volume = volume.to_vec();
     }
 
     /// Notes what sources push into blocks from now on.

@@ -233,6 +233,7 @@ mod tests {
     use meniscus_core::shape::Shape;
 
     use super::*;
+    use crate::books::Ledger;
     use crate::boundary::BoundaryCache;
     use crate::params::Surroundings;
     use crate::reseed::reseed;
@@ -266,7 +267,8 @@ mod tests {
         let sorted = Sorted { position: &state.particles.position, ranges: &ranges };
         let walls = ThinWalls::find(&params, &surroundings.solids, &boundary).filter(|_| knows_walls);
         let no_excess = vec![0.0; phi.blocks().len()];
-        follow_particles(&mut phi, sorted, &no_excess, &boundary, walls.as_ref());
+        let mut ledger = Ledger::new(no_excess.clone(), 1.0);
+        follow_particles(&mut phi, sorted, &no_excess, &boundary, walls.as_ref(), &mut ledger);
         let is_wet_below =
             |slot: &Slot| blocks.is_inside(*slot) && phi[*slot] < 0.0 && blocks.cell(*slot)[1] <= 11;
         let wet = (0..blocks.slots()).map(Slot::from_flat::<2>).filter(is_wet_below).count();

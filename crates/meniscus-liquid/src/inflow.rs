@@ -8,7 +8,9 @@ use meniscus_core::particles::{BlockRanges, jittered};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
-use crate::boundary::source_cells;
+use crate::books::Ledger;
+use crate::boundary::{Boundary, source_cells};
+use crate::measure::{liquid_by_block, wet_part_around};
 use crate::params::{Params, Solid, Source, Surroundings};
 use crate::particles::Newcomers;
 use crate::reseed::{half_of, is_seen_before};
@@ -123,13 +125,66 @@ fn touches<const D: usize>(params: &Params<D>, shape: &Shape<D>, coord: [usize; 
     shape.signed_distance(centre) < half_diagonal + params.grid.dx * f64::from(params.band())
 }
 
+/// Fills sources and empties sinks, and books it. Tells who is new, and how many particles were taken. Bodies need not have what sinks take.
+pub fn exchange<const D: usize>(
+    state: &mut State<D>,
+    ranges: &BlockRanges<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    boundary: &Boundary<D>,
+    ledger: &mut Ledger,
+) -> (Newcomers<D>, usize) {
+    let measure = |state: &State<D>| liquid_by_block(&state.level_set, boundary);
+    // Since the last measurement walls that liquid leaves have become its surface.
+    ledger.book(|book| &mut book.advected, measure(state));
+    let at_first = ledger.by_block().to_vec();
+    let newcomers = pour(state, ranges, params, surroundings);
+    ledger.book(|book| &mut book.poured, measure(state));
+    let mut drained = 0;
+    if !surroundings.sinks.is_empty() {
+        let cell_volume = params.grid.dx.powi(D as i32);
+        let by_body = |state: &State<D>| -> Vec<f64> {
+            let tracked = state.tracked.iter();
+            tracked.flat_map(|t| t.body_volumes(&state.level_set, boundary, cell_volume)).collect()
+        };
+        let before = by_body(state);
+        drained = drain(state, params, &surroundings.sinks);
+        ledger.book(|book| &mut book.drained, measure(state));
+        let after = by_body(state);
+        let bodies = state.tracked.iter_mut().flat_map(|tracked| &mut tracked.bodies);
+        for (body, (before, after)) in bodies.zip(before.iter().zip(&after)) {
+            body.rest_volume -= before - after;
+        }
+    }
+    for (block, (after, before)) in ledger.by_block().iter().zip(at_first).enumerate() {
+        state.accounts.add(block, after - before);
+    }
+    (newcomers, drained)
+}
+
+/// What goes out through the open sides in a substep, in m³ (2D: m²); its bodies and blocks need not have it.
+pub fn leave<const D: usize>(state: &mut State<D>, params: &Params<D>, solids: &[Solid<D>], dt: f64) -> f64 {
+    let cell_volume = params.grid.dx.powi(D as i32);
+    let mut sum = 0.0;
+    for (cell, rate) in outflow(state, params, solids) {
+        let out = rate * dt / params.grid.dx;
+        sum += out * cell_volume;
+        state.accounts.flowed_out(cell.block, out);
+        if let Some(tracked) = &mut state.tracked
+            && let Some(body) = tracked.body_at(cell)
+        {
+            tracked.bodies[body].rest_volume -= out * cell_volume;
+        }
+    }
+    for body in state.tracked.iter_mut().flat_map(|tracked| &mut tracked.bodies) {
+        body.rest_volume = (body.rest_volume + body.inflow * dt).max(0.0);
+    }
+    sum
+}
+
 /// The volume that leaves through the open sides in a time of one cell per velocity, in cells, by cell: through what solids leave open of them
 /// where they are at the start of their motion.
-pub fn outflow<const D: usize>(
-    state: &State<D>,
-    params: &Params<D>,
-    solids: &[Solid<D>],
-) -> Vec<(Slot, f64)> {
+fn outflow<const D: usize>(state: &State<D>, params: &Params<D>, solids: &[Solid<D>]) -> Vec<(Slot, f64)> {
     let to_solids = |point: [f64; D]| {
         let distances = solids.iter().map(|s| s.shape.signed_distance(s.from.apply_inverse(point)));
         distances.fold(f64::INFINITY, f64::min)
@@ -151,7 +206,7 @@ pub fn outflow<const D: usize>(
                     if cell[axis] != layer || (0..D).any(|a| cell[a] >= cells[a]) {
                         continue;
                     }
-                    let wet = f64::from((0.5 - state.level_set[slot]).clamp(0.0, 1.0));
+                    let wet = wet_part_around(&state.level_set, axis, cell.map(|c| c as f32 + 0.5));
                     let mut face = cell.map(|c| c as i64);
                     face[axis] += side as i64;
                     let out = f64::from(state.velocity.get(axis, face)) * (2.0 * side as f64 - 1.0);

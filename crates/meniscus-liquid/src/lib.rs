@@ -6,6 +6,7 @@
 //! and every result is the same, bit for bit, for any number of threads.
 
 mod bodies;
+mod books;
 mod boundary;
 mod carriers;
 mod collide;
@@ -39,6 +40,7 @@ pub mod viscosity;
 mod volume;
 
 pub use bodies::{Contact, RigidState};
+pub use books::{EnergyBook, VolumeBook};
 pub use collide::CollideInfo;
 pub use params::{
     AirModel, Params, Reduced, Rigid, SecondFluid, Slip, Smoke, Solid, Source, Surroundings, TileSize,

@@ -61,13 +61,8 @@ pub fn holdings_of_parts<const D: usize>(
     holdings
 }
 
-/// The volume of the liquid in cells: that within the zero level set of the multilinear interpolant, less
+/// The volume of the liquid by block, in cells: that within the zero level set of the multilinear interpolant, less
 /// what solids take of its cells.
-pub fn liquid_volume<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> f64 {
-    liquid_by_block(phi, boundary).iter().sum()
-}
-
-/// The same, by block.
 pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> Vec<f64> {
     let blocks = phi.blocks();
     let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| {
@@ -208,7 +203,11 @@ fn half_points<const D: usize>(tile: &Tile<f32, D, 1>, centre: usize) -> [f64; 2
 
 /// The part of the lower face of a cell along an axis that is wet.
 pub fn wet_part<const D: usize>(phi: &Field<f32, D>, axis: usize, cell: [i64; D]) -> f64 {
-    let centre: [f32; D] = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
+    wet_part_around(phi, axis, std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 }))
+}
+
+/// The part of a face that is wet, by its centre and the axis that it is normal to.
+pub fn wet_part_around<const D: usize>(phi: &Field<f32, D>, axis: usize, centre: [f32; D]) -> f64 {
     let middle = interpolate(phi, centre);
     // No part of a face is farther from its centre.
     if middle.abs() >= 1.0 {
@@ -281,7 +280,7 @@ mod tests {
         let surroundings = Surroundings { solids, ..Surroundings::default() };
         let boundary = Boundary::new(&params, &surroundings, &blocks, &mut BoundaryCache::default());
         let field = Field::from_fn(blocks, 9.0, |cell| phi(cell.map(|c| c as f64 + 0.5)) as f32);
-        liquid_volume(&field, &boundary)
+        liquid_by_block(&field, &boundary).iter().sum()
     }
 
     #[test]

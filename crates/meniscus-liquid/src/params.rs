@@ -282,6 +282,9 @@ pub struct Solid<const D: usize> {
     pub from: RigidTransform<D>,
     /// Where it is at its end.
     pub to: RigidTransform<D>,
+    /// Where it will be after another substep as long; `None` if that is not known, and it goes on as it has. The velocity that liquid is given at the end of
+    /// a substep moves it in the next one: with that of the solid in the substep before, liquid would lag behind it.
+    pub next: Option<RigidTransform<D>>,
     /// The velocity that pressure gives it; `None` if nothing does, and its way is what tells.
     pub free: Option<Twist>,
     /// Whether it lets go of the liquid: it pushes, but does not pull. See [`crate::projection`].
@@ -292,22 +295,26 @@ impl<const D: usize> Solid<D> {
     /// A solid that rests where its shape is.
     pub fn fixed(shape: Shape<D>) -> Self {
         let at = RigidTransform::IDENTITY;
-        Self { shape, from: at, to: at, free: None, separates: false }
+        Self { shape, from: at, to: at, next: None, free: None, separates: false }
     }
 
-    /// Whether it moves in this substep, or may.
+    /// Whether it moves in this substep or the next one, or may.
     pub fn moves(&self) -> bool {
-        self.from != self.to || self.free.is_some()
+        self.from != self.to || self.next.is_some_and(|next| next != self.to) || self.free.is_some()
     }
 
-    /// The velocity of its material at a point, in m/s, in a substep of `dt`.
+    /// The velocity of its material at a point, in m/s, from the end of a substep of `dt` on.
     pub fn velocity(&self, point: [f64; D], dt: f64) -> [f64; D] {
-        match self.free {
-            Some(velocity) => {
+        match (self.free, self.next) {
+            (Some(velocity), _) => {
                 let arm = sub(point, self.to.translation);
                 std::array::from_fn(|axis| dot(&motions(axis, arm), &velocity))
             }
-            None => self.displacement(point).map(|d| d / dt),
+            (None, Some(next)) => {
+                let after = next.apply(self.to.apply_inverse(point));
+                std::array::from_fn(|a| (after[a] - point[a]) / dt)
+            }
+            (None, None) => self.displacement(point).map(|d| d / dt),
         }
     }
 
@@ -367,6 +374,7 @@ impl<const D: usize> Surroundings<D> {
             shape: body.shape.clone(),
             from: state.from,
             to: state.pose,
+            next: None,
             free: Some(state.velocity),
             separates: body.separates,
         };

@@ -31,14 +31,29 @@ pub fn velocity<const D: usize>(state: &State<D>, params: &Params<D>, at: [f64; 
     interpolate_faces(&state.velocity, params.grid.to_cells(at).map(|x| x as f32)).map(f64::from)
 }
 
+/// The level set at a point, in cells, where solids are not liquid: there it is extended into them.
+fn level_outside_solids<const D: usize>(state: &State<D>, workspace: &Workspace<D>, x: [f32; D]) -> f32 {
+    let level = interpolate(&state.level_set, x);
+    let to_solid = workspace.walls().and_then(|walls| {
+        let slot = walls.blocks().locate(x.map(|c| c.floor() as i64))?;
+        Some(walls.distance(slot.block, x))
+    });
+    to_solid.map_or(level, |distance| level.max(-distance))
+}
+
 /// The height of the highest surface on the vertical line through a point, above the floor of the domain,
 /// in m; 0 where there is no liquid on the line.
-pub fn height<const D: usize>(state: &State<D>, params: &Params<D>, at: [f64; D]) -> f64 {
+pub fn height<const D: usize>(
+    state: &State<D>,
+    params: &Params<D>,
+    workspace: &Workspace<D>,
+    at: [f64; D],
+) -> f64 {
     let mut x = params.grid.to_cells(at).map(|x| x as f32);
     let top = params.grid.cells[1];
     let mut level = |y: f32| {
         x[1] = y;
-        interpolate(&state.level_set, x)
+        level_outside_solids(state, workspace, x)
     };
     let mut above = level(top as f32 - 0.5);
     if above < 0.0 {
@@ -88,8 +103,16 @@ pub fn flux<const D: usize>(
 
 /// The farthest coordinate of the liquid along an axis, smallest (`end` 0) or largest (`end` 1), in m; `None`
 /// if there is no liquid.
-pub fn front<const D: usize>(state: &State<D>, params: &Params<D>, axis: usize, end: usize) -> Option<f64> {
+pub fn front<const D: usize>(
+    state: &State<D>,
+    params: &Params<D>,
+    workspace: &Workspace<D>,
+    axis: usize,
+    end: usize,
+) -> Option<f64> {
     let phi = &state.level_set;
+    let level =
+        |cell: [i64; D]| f64::from(level_outside_solids(state, workspace, cell.map(|c| c as f32 + 0.5)));
     let blocks = phi.blocks();
     let sign = 2.0 * end as f64 - 1.0;
     let mut farthest: Option<f64> = None;
@@ -97,14 +120,17 @@ pub fn front<const D: usize>(state: &State<D>, params: &Params<D>, axis: usize, 
         for local in 0..block_len::<D>() {
             let slot = Slot { block, local };
             let cell = blocks.cell(slot);
-            let here = f64::from(phi[slot]);
+            if phi[slot] >= 0.0 {
+                continue;
+            }
+            let here = level(cell.map(|c| c as i64));
             if here >= 0.0 || (0..D).any(|a| cell[a] >= blocks.cells()[a]) {
                 continue;
             }
             let mut next = cell.map(|c| c as i64);
             next[axis] += if end == 1 { 1 } else { -1 };
             let at_wall = next[axis] < 0 || next[axis] >= blocks.cells()[axis] as i64;
-            let beyond = f64::from(phi.get(next));
+            let beyond = level(next);
             let reach = if at_wall {
                 (-here).min(0.5)
             } else if beyond > 0.0 {

@@ -41,10 +41,18 @@ pub struct State<const D: usize> {
     pub max_speed: f64,
     /// What sources push out with this velocity, in m³/s (2D: m²/s).
     pub inflow: f64,
+    /// What corrections ask the liquid to grow by with this velocity, in m³/s (2D: m²/s).
+    pub growth: f64,
+    /// The kinetic energy of the fluids, and of the bodies, in J (2D: J/m).
+    pub energy: [f64; 2],
     /// The volume of the liquid, in m³ (2D: m²).
     pub volume: f64,
     /// The volume that it should have.
     pub volume_target: f64,
+    /// What corrections have changed of it so far.
+    pub corrected: f64,
+    /// The volume at the start.
+    pub volume_at_start: f64,
     /// By block, what is there and did not flow there.
     pub(crate) accounts: Accounts,
     /// The rigid bodies that the liquid moves.
@@ -181,8 +189,12 @@ impl<const D: usize> State<D> {
             pressure: Field::new(blocks.clone(), 0.0),
             max_speed: speeds.fold(0.0, f64::max),
             inflow: 0.0,
+            growth: 0.0,
+            energy: [0.0; 2],
             volume,
             volume_target: volume,
+            corrected: 0.0,
+            volume_at_start: volume,
             accounts: Accounts::new(by_block),
             bodies: rigid,
             smoke: vec![Markers::default(); surroundings.smoke.len()],

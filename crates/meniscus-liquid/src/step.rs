@@ -4,18 +4,19 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use meniscus_core::advect::{advect_particles, advect_points};
-use meniscus_core::grid::{Blocks, Field, Grid};
+use meniscus_core::grid::{Blocks, Grid};
 use meniscus_core::particles::{BlockRanges, SortWorkspace};
 use meniscus_core::transfer::TransferWorkspace;
 use meniscus_core::vector::{norm, sub};
 use meniscus_linalg::SolveInfo;
 
+use crate::books::{EnergyBook, Ledger, VolumeBook};
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, Obstacles, keep_inside, meet_solids};
 use crate::excess::{Accounts, flow_between_blocks};
 use crate::hidden::ThinWalls;
-use crate::inflow::{drain, fill_sources, outflow, pour};
-use crate::measure::{liquid_by_block, liquid_volume};
+use crate::inflow::{exchange, fill_sources, leave};
+use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Solid, Surroundings};
 use crate::particles::Newcomers;
 use crate::projection::{self, ContactInfo, ProjectionError, Separation};
@@ -27,7 +28,7 @@ use crate::squeeze::{Squeeze, find_compressed_air, find_squeezes};
 use crate::state::{Phase, State, active_blocks, without_surface};
 use crate::surface::{Sorted, advect_surface, follow_both_fluids, follow_particles, thicken_films};
 use crate::tracking::{BubbleEvent, Found, trace};
-use crate::velocity::{Substep, solve_velocity, source_speed};
+use crate::velocity::{Solved, Substep, solve_velocity, source_speed};
 use crate::viscosity::ViscosityError;
 use crate::volume::{undo_sudden_change, undo_sudden_changes};
 
@@ -123,10 +124,10 @@ pub struct StepInfo {
     pub bubble_events: Vec<BubbleEvent>,
     /// Bubbles whose volume was a constraint of the projection.
     pub constrained_bubbles: usize,
-    /// The volume poured in by sources, drained by sinks and gone through open sides, in m³ (2D: m²).
-    pub poured: f64,
-    /// See `poured`.
-    pub removed: f64,
+    /// What changed the volume of the liquid.
+    pub volume_book: VolumeBook,
+    /// What changed the kinetic energy.
+    pub energy_book: EnergyBook,
     /// The seconds that each stage took, in order.
     pub stages: Vec<(&'static str, f64)>,
 }
@@ -208,10 +209,13 @@ pub fn step<const D: usize>(
     let dropped = given - state.particle_count();
     clock.stage("sort");
 
-    if state.accounts.are_closed() {
-        let boundary = walls_at_start(params, surroundings, state.level_set.blocks(), workspace);
-        state.accounts = Accounts::new(liquid_by_block(&state.level_set, &boundary));
+    let exchanges = !surroundings.sources.is_empty() || !surroundings.sinks.is_empty();
+    let at_start = (exchanges || state.accounts.are_closed())
+        .then(|| walls_at_start(params, surroundings, state.level_set.blocks(), workspace));
+    if let Some(boundary) = at_start.as_ref().filter(|_| state.accounts.are_closed()) {
+        state.accounts = Accounts::new(liquid_by_block(&state.level_set, boundary));
     }
+    let mut ledger = Ledger::new(state.accounts.volume.clone(), params.grid.dx.powi(D as i32));
     let (mut newcomers, mut reseeded) = (Vec::new(), ReseedInfo::default());
     for (phase, ranges) in ranges.iter() {
         let (new, info) = reseed(state, phase, ranges, params, &surroundings.solids);
@@ -219,7 +223,12 @@ pub fn step<const D: usize>(
         reseeded = reseeded.plus(info);
     }
     clock.stage("reseed");
-    let mut flow = exchange(state, &ranges.liquid, params, surroundings, dt, &mut newcomers[0], workspace);
+    let (poured, drained) = match at_start.filter(|_| exchanges) {
+        Some(boundary) => exchange(state, &ranges.liquid, params, surroundings, &boundary, &mut ledger),
+        None => Default::default(),
+    };
+    newcomers[0].extend(poured);
+    let left = leave(state, params, &surroundings.solids, dt);
     clock.stage("sources");
 
     let has_solids = !surroundings.solids.is_empty();
@@ -247,26 +256,32 @@ pub fn step<const D: usize>(
     }
     clock.stage("solids");
 
-    let known = reseeded.thinned + flow.drained + collide.left + collide.lost - dropped;
+    let known = reseeded.thinned + drained + collide.left + collide.lost - dropped;
     let before = state.particle_count();
     let ranges = PhaseRanges::sort(state, params, &blocks, &mut workspace.sort);
     // Whatever else the sort dropped was at no finite position.
     collide.lost += before - state.particle_count() - known;
     clock.stage("sort");
 
-    let old_blocks = state.level_set.blocks().clone();
-    let outflow = move_surface(state, params, surroundings, &ranges, &boundary, dt, &mut clock);
-    flow.poured += state.inflow * dt;
-    state.volume_target += state.inflow * dt;
+    let substep = Substep { dt, ranges: &ranges, boundary: &boundary };
+    state.accounts.move_to([state.level_set.blocks(), &blocks]);
+    let outflow = move_surface(state, params, surroundings, substep, &mut ledger, &mut clock);
+    ledger.flowed(|book| &mut book.left, -left);
+    ledger.flowed(|book| &mut book.poured, state.inflow * dt);
+    ledger.flowed(|book| &mut book.divergence, state.growth * dt);
+    state.volume_target = (state.volume_target + ledger.page().wanted()).max(0.0);
     state.inflow = boundary.inflow();
     clock.stage("level_set");
-    let substep = Substep { dt, ranges: &ranges, boundary: &boundary };
-    let (volume, bubble_events, mut squeezes) = if state.tracked.is_some() {
-        follow_regions(state, params, surroundings, substep, workspace, &mut clock)
+    let (bubble_events, mut squeezes) = if state.tracked.is_some() {
+        follow_regions(state, params, surroundings, substep, workspace, &mut ledger, &mut clock)
     } else {
-        (keep_volume(state, params, &boundary), Vec::new(), Vec::new())
+        keep_volume(state, params, surroundings, &boundary, &mut ledger);
+        Default::default()
     };
-    settle(state, params, &boundary, Settled { old: &old_blocks, outflow, volume }, &flow, dt);
+    let volume_book = ledger.page();
+    state.volume = ledger.volume();
+    state.corrected += volume_book.corrected();
+    settle(state, params, &boundary, ledger.by_block(), &outflow, dt);
     clock.stage("measure");
     if !surroundings.smoke.is_empty() {
         let Workspace { of_smoke, sort, .. } = workspace;
@@ -281,7 +296,8 @@ pub fn step<const D: usize>(
         clock.stage("smoke");
     }
 
-    let (projected, viscosity) = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
+    let solved = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
+    let Solved { projection: projected, viscosity, energy_book } = solved;
     squeezes.extend(find_squeezes(state, params, surroundings, &boundary, dt, &projected.solve));
     let solid_cells = workspace.boundary.solid_cells(params, &surroundings.solids, &boundary);
     clock.stage("measure");
@@ -294,7 +310,7 @@ pub fn step<const D: usize>(
         unknowns: projected.unknowns,
         regions: projected.regions,
         solid_cells,
-        kinetic_energy: projected.kinetic_energy.after,
+        kinetic_energy: state.energy.iter().sum(),
         max_divergence: projected.max_divergence,
         solve: projected.solve,
         separation: projected.separation,
@@ -302,12 +318,12 @@ pub fn step<const D: usize>(
         viscosity,
         reseed: reseeded,
         collide,
-        drained: flow.drained,
+        drained,
         squeezes,
         bubble_events,
         constrained_bubbles: projected.bubble_pressure.len(),
-        poured: flow.poured,
-        removed: flow.removed,
+        volume_book,
+        energy_book,
         stages: clock.stages,
     })
 }
@@ -333,20 +349,20 @@ fn advect<const D: usize>(
     keep_inside(params, particles)
 }
 
-/// Moves the level set with the flow, and holds it to what the particles allow. Tells what flowed from block to block.
+/// Moves the level set with the flow, and holds it to what the particles allow. Tells what flowed out of each block to others.
 fn move_surface<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
     surroundings: &Surroundings<D>,
-    ranges: &PhaseRanges<D>,
-    boundary: &Boundary<D>,
-    dt: f64,
+    Substep { dt, ranges, boundary }: Substep<D>,
+    ledger: &mut Ledger,
     clock: &mut Clock,
 ) -> Vec<f64> {
     let blocks = ranges.liquid.blocks();
     if params.air == AirModel::None {
         state.level_set = without_surface(params, blocks);
-        return Vec::new();
+        ledger.book(|book| &mut book.advected, liquid_by_block(&state.level_set, boundary));
+        return vec![0.0; blocks.len()];
     }
     let speed = state.max_speed.max(source_speed(surroundings));
     let travel = (speed * dt / params.grid.dx) as f32 * (D as f32).sqrt();
@@ -354,89 +370,77 @@ fn move_surface<const D: usize>(
     let sides = params.separating_sides();
     let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides);
     let outflow = flow_between_blocks([&state.level_set, &phi], &state.velocity, boundary, dt_in_cells);
+    ledger.book(|book| &mut book.advected, liquid_by_block(&phi, boundary));
     clock.stage("surface");
     let walls = ThinWalls::find(params, &surroundings.solids, boundary);
     let liquid = Sorted { position: &state.particles.position, ranges: &ranges.liquid };
-    let excess = state.accounts.moved([state.level_set.blocks(), blocks]);
+    let excess = &state.accounts.excess;
     match &ranges.second {
         Some(ranges) => {
             let second = Sorted { position: &state.second.position, ranges };
-            follow_both_fluids(&mut phi, [liquid, second], &excess, boundary, walls.as_ref());
+            follow_both_fluids(&mut phi, [liquid, second], excess, boundary, walls.as_ref(), ledger);
         }
-        None => follow_particles(&mut phi, liquid, &excess, boundary, walls.as_ref()),
+        None => follow_particles(&mut phi, liquid, excess, boundary, walls.as_ref(), ledger),
     }
-    if params.air == AirModel::Bubbles {
-        thicken_films(&mut phi);
+    if params.air == AirModel::Bubbles && thicken_films(&mut phi) {
+        ledger.book(|book| &mut book.films, liquid_by_block(&phi, boundary));
     }
     state.level_set = phi;
-    // What a source sends out is replaced at once.
-    fill_sources(&mut state.level_set, params, &surroundings.sources);
+    if !surroundings.sources.is_empty() {
+        // What a source sends out is replaced at once.
+        fill_sources(&mut state.level_set, params, &surroundings.sources);
+        ledger.book(|book| &mut book.advected, liquid_by_block(&state.level_set, boundary));
+    }
     outflow
 }
 
-/// Measures the liquid, and undoes what its volume has changed by that is more than corrections can mend. Tells what each block holds, in cells.
-fn keep_volume<const D: usize>(state: &mut State<D>, params: &Params<D>, boundary: &Boundary<D>) -> Vec<f64> {
-    let cell_volume = params.grid.dx.powi(D as i32);
-    let measure = |level_set: &Field<f32, D>| {
-        let by_block = liquid_by_block(level_set, boundary);
-        (by_block.iter().sum::<f64>() * cell_volume, by_block)
-    };
-    let by_block;
-    (state.volume, by_block) = measure(&state.level_set);
+/// Undoes what the volume of the liquid has changed by that is more than corrections can mend.
+fn keep_volume<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    boundary: &Boundary<D>,
+    ledger: &mut Ledger,
+) {
+    let State { level_set, volume_target, .. } = state;
+    let in_cells = |volume: f64| volume / params.grid.dx.powi(D as i32);
     if params.air == AirModel::None {
         // What fills the domain is as much as solids leave of it.
-        state.volume_target = state.volume;
-    } else if undo_sudden_change(state, boundary, cell_volume) {
-        let by_block;
-        (state.volume, by_block) = measure(&state.level_set);
-        return by_block;
+        *volume_target = ledger.volume();
+    } else if undo_sudden_change(level_set, boundary, [ledger.volume(), *volume_target].map(in_cells)) {
+        fill_sources(level_set, params, &surroundings.sources);
+        ledger.book(|book| &mut book.shifted, liquid_by_block(level_set, boundary));
     }
-    by_block
 }
 
-/// What happened to the liquid of blocks in a substep, in cells.
-struct Settled<'a, const D: usize> {
-    /// The blocks at its start.
-    old: &'a Blocks<D>,
-    /// What flowed out of each to others.
-    outflow: Vec<f64>,
-    /// What each holds now.
-    volume: Vec<f64>,
-}
-
-/// Settles the accounts of the blocks.
+/// Settles the accounts of the blocks, in which there is so much liquid now, in cells, and from which so much flowed to others.
 fn settle<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
     boundary: &Boundary<D>,
-    Settled { old, mut outflow, volume }: Settled<D>,
-    flow: &Flow,
+    volume: &[f64],
+    outflow: &[f64],
     dt: f64,
 ) {
     if params.air == AirModel::None {
         return;
     }
-    let State { accounts, level_set, .. } = state;
-    let new = level_set.blocks();
-    for &(block, out) in &flow.out {
-        if let Some(block) = new.find(old.coord(block)) {
-            outflow[block] += out;
-        }
-    }
-    accounts.settle([old, new], volume, &outflow, dt);
-    accounts.set_poured(boundary, params.grid.dx.powi(D as i32));
+    state.accounts.settle(volume, outflow, dt);
+    state.accounts.set_poured(boundary, params.grid.dx.powi(D as i32));
+    state.spread_excess(params, dt);
 }
 
-/// Finds the bodies of liquid and the regions of air, measures them, and tells who is who. Tells what each block holds, in
-/// cells, what happened to bubbles, and what air is compressed.
+/// Finds the bodies of liquid and the regions of air, measures them, and tells who is who; the same for each of them as
+/// [`keep_volume`] does for all liquid. Tells what happened to bubbles, and what air is compressed.
 fn follow_regions<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
     surroundings: &Surroundings<D>,
     Substep { dt, boundary, .. }: Substep<D>,
     workspace: &mut Workspace<D>,
+    ledger: &mut Ledger,
     clock: &mut Clock,
-) -> (Vec<f64>, Vec<BubbleEvent>, Vec<Squeeze>) {
+) -> (Vec<BubbleEvent>, Vec<Squeeze>) {
     let Some(old) = state.tracked.take() else { return Default::default() };
     let regions = Regions::find(params, surroundings, &state.level_set, boundary, &mut workspace.boundary);
     clock.stage("regions");
@@ -447,7 +451,10 @@ fn follow_regions<const D: usize>(
     let dt_in_cells = (dt / params.grid.dx) as f32;
     let ancestry = trace(&old.labels, &found.regions.labels, &state.level_set, &state.velocity, dt_in_cells);
     let specks = old.specks(&found, &ancestry);
-    found.regions.fill(&specks, &mut found.volumes, &mut state.level_set);
+    if !specks.is_empty() {
+        found.regions.fill(&specks, &mut found.volumes, &mut state.level_set);
+        ledger.book(|book| &mut book.specks, liquid_by_block(&state.level_set, boundary));
+    }
     let times = [state.time + dt, dt];
     let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, times, state.volume_target);
     tracked.set_inflow(boundary);
@@ -457,24 +464,15 @@ fn follow_regions<const D: usize>(
         let open = workspace.boundary.open_cells(params, &surroundings.solids);
         found.volumes = found.regions.measure(&state.level_set, boundary, open);
         tracked.set_volumes(params, &found.volumes);
+        ledger.book(|book| &mut book.shifted, liquid_by_block(&state.level_set, boundary));
     }
-    state.volume = found.volumes.by_block.iter().sum::<f64>() * cell_volume;
     state.tracked = Some(tracked);
     let squeezes = match params.air {
         AirModel::Bubbles => find_compressed_air(params, surroundings, boundary, &found.regions, dt),
         // Air that is solved for is compressed as liquid is.
         _ => Vec::new(),
     };
-    (found.volumes.by_block, events, squeezes)
-}
-
-/// What enters and leaves in a substep.
-struct Flow {
-    poured: f64,
-    removed: f64,
-    drained: usize,
-    /// What leaves blocks through open sides, in cells.
-    out: Vec<(usize, f64)>,
+    (events, squeezes)
 }
 
 /// The walls where solids are at the start of a substep.
@@ -484,65 +482,9 @@ fn walls_at_start<const D: usize>(
     blocks: &Arc<Blocks<D>>,
     workspace: &mut Workspace<D>,
 ) -> Boundary<D> {
-    let solids = surroundings.solids.iter().map(|s| Solid { to: s.from, ..s.clone() }).collect();
+    let solids = surroundings.solids.iter().map(|s| Solid { to: s.from, next: None, ..s.clone() }).collect();
     let at_start = Surroundings { solids, ..surroundings.clone() };
     Boundary::new(params, &at_start, blocks, &mut workspace.boundary_before)
-}
-
-/// Fills sources and empties sinks, and keeps account of the volume.
-fn exchange<const D: usize>(
-    state: &mut State<D>,
-    ranges: &BlockRanges<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    dt: f64,
-    newcomers: &mut Newcomers<D>,
-    workspace: &mut Workspace<D>,
-) -> Flow {
-    let cell_volume = params.grid.dx.powi(D as i32);
-    let mut flow = Flow { poured: 0.0, removed: 0.0, drained: 0, out: Vec::new() };
-    let has_sources = !surroundings.sources.is_empty();
-    let has_sinks = !surroundings.sinks.is_empty();
-    if has_sources || has_sinks {
-        let boundary = walls_at_start(params, surroundings, ranges.blocks(), workspace);
-        let total = |state: &State<D>| liquid_volume(&state.level_set, &boundary) * cell_volume;
-        let at_first = total(state);
-        if has_sources {
-            newcomers.extend(pour(state, ranges, params, surroundings));
-            flow.poured = total(state) - at_first;
-        }
-        if has_sinks {
-            let by_body = |state: &State<D>| -> Vec<f64> {
-                let tracked = state.tracked.iter();
-                tracked.flat_map(|t| t.body_volumes(&state.level_set, &boundary, cell_volume)).collect()
-            };
-            let before = by_body(state);
-            flow.drained = drain(state, params, &surroundings.sinks);
-            flow.removed = at_first + flow.poured - total(state);
-            let after = by_body(state);
-            if let Some(tracked) = &mut state.tracked {
-                for (body, (before, after)) in tracked.bodies.iter_mut().zip(before.iter().zip(&after)) {
-                    body.rest_volume -= before - after;
-                }
-            }
-        }
-        state.accounts.volume = liquid_by_block(&state.level_set, &boundary);
-    }
-    let out = outflow(state, params, &surroundings.solids);
-    flow.out = out.iter().map(|(slot, out)| (slot.block, out * dt / params.grid.dx)).collect();
-    flow.removed += out.iter().map(|(_, out)| out).sum::<f64>() * cell_volume * dt / params.grid.dx;
-    if let Some(tracked) = &mut state.tracked {
-        for (cell, out) in out {
-            if let Some(body) = tracked.body_at(cell) {
-                tracked.bodies[body].rest_volume -= out * cell_volume * dt / params.grid.dx;
-            }
-        }
-        for body in &mut tracked.bodies {
-            body.rest_volume = (body.rest_volume + body.inflow * dt).max(0.0);
-        }
-    }
-    state.volume_target = (state.volume_target + flow.poured - flow.removed).max(0.0);
-    flow
 }
 
 /// Times stages by name.

@@ -13,13 +13,15 @@ use std::sync::Arc;
 use meniscus_core::advect::advect_point;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block};
 use meniscus_core::interpolate::{interpolate, interpolate_cubic};
-use meniscus_core::level_set::{particle_distance, redistance};
+use meniscus_core::level_set::{mend_distance, particle_distance};
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
 use rayon::prelude::*;
 
+use crate::books::Ledger;
 use crate::boundary::Boundary;
 use crate::excess::small_excess;
 use crate::hidden::ThinWalls;
+use crate::measure::liquid_by_block;
 use crate::params::Params;
 use crate::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
 pub use initial::initial_surface;
@@ -138,10 +140,11 @@ pub fn follow_particles<const D: usize>(
     excess: &[f64],
     boundary: &Boundary<D>,
     walls: Option<&ThinWalls<D>>,
+    ledger: &mut Ledger,
 ) {
     let near_surface: Vec<bool> = blocks_with(phi, |v| v > DEEP);
     let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, walls, &near_surface);
-    change_near(phi, boundary, &near_surface, |slot, value, reach| {
+    change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
         let held = reach.map_or(value, |reach| value.max(nearest[slot] - reach));
         held.min(escaped[slot] - ball::<D>(excess[slot.block]))
     });
@@ -155,11 +158,12 @@ pub fn follow_both_fluids<const D: usize>(
     excess: &[f64],
     boundary: &Boundary<D>,
     walls: Option<&ThinWalls<D>>,
+    ledger: &mut Ledger,
 ) {
     let near_surface: Vec<bool> = blocks_with(phi, |v| v.abs() < -DEEP);
     let [first, other] =
         [(1.0, liquid), (-1.0, second)].map(|(sign, p)| Knowledge::new(phi, sign, p, walls, &near_surface));
-    change_near(phi, boundary, &near_surface, |slot, value, reach| {
+    change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
         let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
         let held = match reach {
             Some(reach) if to_other < to_first => value.max(to_first - reach),
@@ -190,6 +194,7 @@ fn change_near<const D: usize>(
     phi: &mut Field<f32, D>,
     boundary: &Boundary<D>,
     near_surface: &[bool],
+    ledger: &mut Ledger,
     change: impl Fn(Slot, f32, Option<f32>) -> f32 + Sync,
 ) {
     let gaps = gaps_at_sides(phi, boundary.separating_sides);
@@ -206,10 +211,12 @@ fn change_near<const D: usize>(
         }
     });
     agree_in_walls(phi, boundary);
+    ledger.book(|book| &mut book.particles, liquid_by_block(phi, boundary));
     let band = phi.background();
-    redistance(phi, band);
+    mend_distance(phi, band);
     apply_gaps(phi, &gaps);
     keep_from_edge(phi);
+    ledger.book(|book| &mut book.redistanced, liquid_by_block(phi, boundary));
 }
 
 /// The least distance of a cell's centre in a film from its two surfaces, in cells.
@@ -221,8 +228,8 @@ const ACROSS_FILM: f32 = 0.4;
 
 /// Gives films of less than a cell the thickness that a layer of particles has. Between air of different pressures a film
 /// is accelerated by the inverse of its thickness: one of hundredths of a cell, as a level set may hold, would be
-/// shot at tens of metres a second.
-pub fn thicken_films<const D: usize>(phi: &mut Field<f32, D>) {
+/// shot at tens of metres a second. Says whether there were any.
+pub fn thicken_films<const D: usize>(phi: &mut Field<f32, D>) -> bool {
     let blocks = phi.blocks().clone();
     // Outside the domain is no air.
     let is_out = |slot: Slot, axis: usize, side: usize| {
@@ -238,9 +245,10 @@ pub fn thicken_films<const D: usize>(phi: &mut Field<f32, D>) {
         thin.map(|(local, _)| Slot { block, local }).filter(is_film).collect()
     };
     let films: Vec<Vec<Slot>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
-    for slot in films.into_iter().flatten() {
+    for slot in films.iter().flatten() {
         phi.values_mut()[slot.flat::<D>()] = -HALF_FILM;
     }
+    films.iter().any(|of_block| !of_block.is_empty())
 }
 
 /// Leaves no liquid next to a block without fields, where its faces could not be solved for. Only a particle that a solid

@@ -9,11 +9,13 @@ use meniscus_core::transfer::{Scheme, grid_to_particles, particles_to_grid};
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
+use crate::books::EnergyBook;
 use crate::boundary::Boundary;
 use crate::carriers::{carriers, touching};
 use crate::curvature::surface_pressure;
 use crate::params::{Params, Solid, Surroundings, Transfer};
-use crate::projection::{Liquid, ProjectionInfo, SolidVelocity, project};
+use crate::projection::{Liquid, ProjectionInfo, RigidBody, SolidVelocity, Work, kinetic_energy, project};
+use crate::rigid::Twist;
 use crate::separate::{Walls, leave_walls};
 use crate::smoke::add_buoyancy;
 use crate::spray::Spray;
@@ -30,6 +32,13 @@ pub struct Substep<'a, const D: usize> {
     pub boundary: &'a Boundary<D>,
 }
 
+/// How the velocity was found.
+pub struct Solved<const D: usize> {
+    pub projection: ProjectionInfo<D>,
+    pub viscosity: Option<SolveInfo>,
+    pub energy_book: EnergyBook,
+}
+
 /// From the velocities of the particles to those of the grid, and back; tells how the solves went.
 pub fn solve_velocity<const D: usize>(
     state: &mut State<D>,
@@ -38,15 +47,18 @@ pub fn solve_velocity<const D: usize>(
     substep: Substep<D>,
     workspace: &mut Workspace<D>,
     clock: &mut Clock,
-) -> Result<(ProjectionInfo<D>, Option<SolveInfo>), StepError> {
+) -> Result<Solved<D>, StepError> {
     let Substep { dt, ranges, boundary } = substep;
     let blocks = ranges.liquid.blocks();
     let mut velocity = to_grid(state, params, ranges, workspace);
     clock.stage("to_grid");
 
     let before = matches!(params.transfer, Transfer::Flip { .. }).then(|| velocity.clone());
+    let smoke = (&surroundings.smoke[..], &state.smoke[..]);
+    let has_buoyancy = smoke.0.iter().any(|smoke| smoke.buoyancy != 0.0);
     add_gravity(params, dt, &mut velocity);
-    add_buoyancy(params, &surroundings.smoke, &state.smoke, dt, &mut velocity);
+    let without_buoyancy = has_buoyancy.then(|| velocity.clone());
+    add_buoyancy(params, smoke.0, smoke.1, dt, &mut velocity);
     clock.stage("forces");
 
     let has_tension = params.surface_tension > 0.0;
@@ -62,7 +74,10 @@ pub fn solve_velocity<const D: usize>(
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.constraints(params, dt);
     let corrections = state.corrections(params, dt);
-    let divergence = |slot: Slot| corrections.rate(slot.block, state.owner(slot));
+    let divergence = |slot: Slot| match &corrections {
+        Some(corrections) => corrections.rate(slot.block, state.owner(slot)),
+        None => 0.0,
+    };
     let tiling = params.tiling.as_ref();
     let regions = tiling.map(|tiling| find_regions(params, tiling, &state.level_set, boundary));
     if tiling.is_some() {
@@ -76,7 +91,7 @@ pub fn solve_velocity<const D: usize>(
         open: &boundary.open,
         solid_velocity: if moving { Some(&wall) } else { None },
         bubbles: bubbles.as_ref(),
-        divergence: Some(&divergence),
+        divergence: if corrections.is_some() { Some(&divergence) } else { None },
         bodies: &bodies,
         touching: touching.as_ref(),
         regions: regions.as_ref(),
@@ -85,6 +100,16 @@ pub fn solve_velocity<const D: usize>(
         surface_pressure: surface_pressure.as_ref(),
         weight_outside: params.gravity.map(|g| params.density_outside() * g),
     };
+    let mut book = EnergyBook::default();
+    let kick = params.gravity.map(|g| g * dt);
+    // Of the fluids as they would be without gravity.
+    let energy_of = |velocity: &FaceField<f32, D>| -> Result<f64, StepError> {
+        let (energy, inertia) = kinetic_energy(&liquid, velocity, &params.projection(dt))?;
+        Ok(energy - inertia.gain(kick))
+    };
+    if let Some(without) = &without_buoyancy {
+        book.buoyancy = energy_of(&velocity)? - energy_of(without)?;
+    }
     let mut pressure = moved_to(&state.pressure, blocks);
     let (mut viscosity, mut first_iterations) = (None, 0);
     if let Some(numbers) = viscosity_params(params, dt) {
@@ -104,13 +129,18 @@ pub fn solve_velocity<const D: usize>(
         };
         let solid_velocity: Option<SolidVelocity<D>> = if moving { Some(&wall) } else { None };
         viscosity = Some(diffuse(&Liquid { solid_velocity, ..liquid }, &mut moved, &numbers)?);
+        let without_viscosity = energy_of(&velocity)?;
         add_change(&mut velocity, &before, &moved);
+        book.viscosity = energy_of(&velocity)? - without_viscosity;
     }
     clock.stage("viscosity");
 
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
     info.solve.iterations = info.solve.iterations.max(first_iterations);
+    state.book_projection(&mut book, &info, &bodies, kick);
+    book.sources = work_of_sources(&pressure, boundary, dt);
+    book.solids -= book.sources;
     if let Some(tracked) = &mut state.tracked {
         match params.second() {
             Some(_) => tracked.set_mean_pressures(&pressure),
@@ -118,6 +148,7 @@ pub fn solve_velocity<const D: usize>(
         }
     }
     state.pressure = pressure;
+    state.growth = info.growth;
     for (index, body) in state.bodies.iter_mut().enumerate() {
         // The liquid gives way before a body hits something, the body does not.
         let until_hit = info.contact.until_hit.get(index).copied().flatten();
@@ -160,7 +191,58 @@ pub fn solve_velocity<const D: usize>(
         grid_to_particles(&state.velocity, scheme, &mut state.second, ranges);
     }
     clock.stage("to_particles");
-    Ok((info, viscosity))
+    Ok(Solved { projection: info, viscosity, energy_book: book })
+}
+
+impl<const D: usize> State<D> {
+    /// Books the projection of velocities that gravity gave a `kick` to, and what has changed since the last one.
+    ///
+    /// With `u0` before the kick `k`, `u` projected and `f` all that pushes, `M (u - u0) = M k + f`: the energy changes by the work
+    /// along `u`, `u M k + u f`, less that of the change, `(u - u0) M (u - u0) / 2`, which is what the step takes.
+    fn book_projection(
+        &mut self,
+        book: &mut EnergyBook,
+        info: &ProjectionInfo<D>,
+        bodies: &[RigidBody<D>],
+        kick: [f64; D],
+    ) {
+        let of_bodies = || bodies.iter().zip(&self.bodies).zip(&info.body_velocity);
+        let bodies_before: f64 = of_bodies().map(|((body, state), _)| body.energy(&state.velocity)).sum();
+        let on_bodies: f64 = of_bodies()
+            .map(|((body, state), after)| body.work(after, &minus(&body.velocity, &state.velocity)))
+            .sum();
+        let on_fluids: f64 = kick.iter().zip(info.momentum).map(|(kick, momentum)| kick * momentum).sum();
+        let gained = info.inertia.gain(kick) + info.body_energy.before - bodies_before;
+        let Work { corrections, solids, tension, outside, contacts } = info.work;
+        let fluids_before = info.kinetic_energy.before
+            - info.body_energy.before
+            - info.inertia.gain(kick)
+            - book.buoyancy
+            - book.viscosity;
+        *book = EnergyBook {
+            transfer: fluids_before - self.energy[0],
+            hits: bodies_before - self.energy[1],
+            gravity: on_fluids + on_bodies,
+            projection: gained - on_fluids - on_bodies - info.kinetic_energy.change,
+            solids,
+            tension,
+            outside,
+            contacts,
+            corrections,
+            ..*book
+        };
+        self.energy = [info.kinetic_energy.after - info.body_energy.after, info.body_energy.after];
+    }
+}
+
+/// The difference of two velocities.
+fn minus(a: &Twist, b: &Twist) -> Twist {
+    std::array::from_fn(|motion| a[motion] - b[motion])
+}
+
+/// The work of sources that push in a substep, in J.
+fn work_of_sources<const D: usize>(pressure: &Field<f64, D>, boundary: &Boundary<D>, dt: f64) -> f64 {
+    boundary.outlets.iter().map(|(cell, rate)| pressure.get(*cell) * rate * dt).sum()
 }
 
 /// The velocity of the grid from that of the particles. Where those of two fluids meet, each counts by its mass.

@@ -12,10 +12,9 @@ use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 use crate::hidden::cells_near_thin_walls;
-use crate::measure::liquid_volume;
+use crate::measure::liquid_by_block;
 use crate::params::Params;
 use crate::regions::{Contact, Owner, across, liquid_area};
-use crate::state::State;
 use crate::tracking::{Bubble, Tracked};
 
 /// The part of an error of the volume that is corrected in a time of correction (Goldade 2020, section 7.1; all at
@@ -30,14 +29,7 @@ impl<const D: usize> Params<D> {
     /// substep, what is missing would be asked for in ever less time as what it sets in motion makes substeps short: energy goes with the square of that.
     pub(crate) fn correction_time(&self, dt: f64) -> f64 {
         let gravity = norm(self.gravity);
-        if gravity > 0.0 {
-            dt.max(
-                std::env::var("TC").map_or(0.25, |s| s.parse::<f64>().unwrap())
-                    * (self.grid.dx / gravity).sqrt(),
-            )
-        } else {
-            dt
-        }
+        if gravity > 0.0 { dt.max(0.25 * (self.grid.dx / gravity).sqrt()) } else { dt }
     }
 }
 
@@ -76,34 +68,33 @@ const SUDDEN: f64 = 1e-3;
 /// The farthest that the level set is moved in a substep, in cells.
 const MAX_SHIFT: f64 = 0.1;
 
-/// Moves the surface, by at most [`MAX_SHIFT`], if the volume has changed by more than slow drift explains; says
+/// Moves the surface, by at most [`MAX_SHIFT`], if the volume is off its target, both in cells, by more than slow drift explains; says
 /// whether it did.
 pub fn undo_sudden_change<const D: usize>(
-    state: &mut State<D>,
+    level_set: &mut Field<f32, D>,
     boundary: &Boundary<D>,
-    cell_volume: f64,
+    [volume, target]: [f64; 2],
 ) -> bool {
-    let off = state.volume - state.volume_target;
-    let slow = SUDDEN * state.volume_target;
+    let off = volume - target;
+    let slow = SUDDEN * target;
     let excess = off - off.clamp(-slow, slow);
-    if excess == 0.0 || state.volume <= 0.0 {
+    if excess == 0.0 || volume <= 0.0 {
         return false;
     }
     // Behind a thin wall the liquid does not grow.
     let mut dry = cells_near_thin_walls(boundary);
-    dry.retain(|slot| state.level_set[*slot] >= 0.0);
+    dry.retain(|slot| level_set[*slot] >= 0.0);
     let trial = 0.02_f64.copysign(excess);
-    shift(&mut state.level_set, trial);
-    let change = liquid_volume(&state.level_set, boundary) * cell_volume - state.volume;
+    shift(level_set, trial);
+    let change = liquid_by_block(level_set, boundary).iter().sum::<f64>() - volume;
     // The area of the surface, negative.
     let slope = change / trial;
     let wanted = if slope < 0.0 { (-excess / slope).clamp(-MAX_SHIFT, MAX_SHIFT) } else { 0.0 };
-    shift(&mut state.level_set, wanted - trial);
+    shift(level_set, wanted - trial);
     for slot in dry {
-        let value = &mut state.level_set.values_mut()[slot.flat::<D>()];
+        let value = &mut level_set.values_mut()[slot.flat::<D>()];
         *value = value.max(LEAST_LEVEL);
     }
-    state.volume = liquid_volume(&state.level_set, boundary) * cell_volume;
     true
 }
 

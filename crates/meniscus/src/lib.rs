@@ -47,6 +47,7 @@
 mod benchmark;
 mod bodies;
 mod estimate;
+mod exact;
 mod export;
 mod folder;
 mod pictures;
@@ -66,4 +67,6 @@ pub use meniscus_scene::{Scene, SceneError, gallery, schema};
 pub use pictures::{PictureOptions, Pictures, PicturesError, draw, drawing_seconds};
 pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};
 pub use simulation::{Checkpoint, MotionFn, Simulation, SimulationError};
-pub use stats::{BodyStats, BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};
+pub use stats::{
+    BodyStats, BubbleEvent, BubbleStats, CellCounts, GROSS_DRIFT, ProbeValue, SolveStats, Stats,
+};

@@ -64,6 +64,12 @@ pub struct Summary {
     pub frames: u32,
     /// The largest drift of the liquid's volume, as a part of it.
     pub max_drift: f64,
+    /// The frame of that.
+    pub frame_of_drift: u32,
+    /// The largest drift that there would be without all corrections up to then.
+    pub max_drift_uncorrected: f64,
+    /// By how much the volume at the start was off that of the shapes of the scene, as a part of it.
+    pub off_at_start: f64,
     /// The volume that sources added, in m³ (2D: m²).
     pub poured: f64,
     /// The volume that sinks took or that left through open sides.
@@ -211,7 +217,8 @@ fn advance<const D: usize>(
             return Ok(Outcome::Interrupted { frames_done: simulation.frames_done() });
         }
     }
-    Ok(Outcome::Done(logs.tally.summary(simulation.frames_done())))
+    let off_at_start = simulation.volume_at_start().map_or(0.0, |[had, exact]| stats::drift(had, exact));
+    Ok(Outcome::Done(Summary { off_at_start, ..logs.tally.summary(simulation.frames_done()) }))
 }
 
 /// Writes frames while the simulation goes on, one at a time.
@@ -289,6 +296,8 @@ struct Tally {
     /// The largest drift of the liquid's volume, and its frame.
     drift: f64,
     frame: u32,
+    /// The largest without corrections, without its sign.
+    uncorrected: f64,
     poured: f64,
     drained: f64,
 }
@@ -296,21 +305,32 @@ struct Tally {
 impl Tally {
     fn of(stats: &Stats) -> Self {
         let Stats { frame, poured_volume: poured, drained_volume: drained, .. } = *stats;
-        Self { drift: stats.drift(), frame, poured, drained }
+        let uncorrected = stats.drift_uncorrected().abs();
+        Self { drift: stats.drift(), frame, uncorrected, poured, drained }
     }
 
     /// From a line of `stats.jsonl`.
     fn of_line(line: &serde_json::Value) -> Self {
         let number = |key: &str| line.get(key).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-        let drift = stats::drift(number("liquid_volume"), number("liquid_volume_target"));
-        let (poured, drained) = (number("poured_volume"), number("drained_volume"));
-        Self { drift, frame: number("frame") as u32, poured, drained }
+        let off = |key: &str| stats::drift(number(key), number("liquid_volume_target"));
+        Self {
+            drift: off("liquid_volume"),
+            frame: number("frame") as u32,
+            uncorrected: off("liquid_volume_uncorrected").abs(),
+            poured: number("poured_volume"),
+            drained: number("drained_volume"),
+        }
     }
 
     /// Both together, with the larger drift, the first of equals. No number is larger than any.
     fn plus(self, other: Self) -> Self {
         let worse = if other.drift.abs().total_cmp(&self.drift.abs()).is_gt() { other } else { self };
-        Self { poured: self.poured + other.poured, drained: self.drained + other.drained, ..worse }
+        Self {
+            uncorrected: self.uncorrected.max(other.uncorrected),
+            poured: self.poured + other.poured,
+            drained: self.drained + other.drained,
+            ..worse
+        }
     }
 
     fn check(self, limit: Option<f64>) -> Result<(), RunError> {
@@ -324,7 +344,15 @@ impl Tally {
     }
 
     fn summary(self, frames: u32) -> Summary {
-        Summary { frames, max_drift: self.drift.abs(), poured: self.poured, drained: self.drained }
+        Summary {
+            frames,
+            max_drift: self.drift.abs(),
+            frame_of_drift: self.frame,
+            max_drift_uncorrected: self.uncorrected,
+            off_at_start: 0.0,
+            poured: self.poured,
+            drained: self.drained,
+        }
     }
 }
 

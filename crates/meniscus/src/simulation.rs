@@ -10,9 +10,9 @@ use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
 use meniscus_linalg::{Operator, SolveParams};
 use meniscus_liquid::projection::{self, AffineRegions, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Reduced, Rigid, SecondFluid, Slip, Smoke, Solid, Source,
-    Squeezed, State, StepError, StepInfo, Surroundings, TileSize, Tiling, Tracked, Transfer, Workspace,
-    max_time_step, probe, solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Reduced, Rigid, RigidState, SecondFluid, Slip, Smoke, Solid,
+    Source, Squeezed, State, StepError, StepInfo, Surroundings, TileSize, Tiling, Tracked, Transfer,
+    Workspace, max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{
     LiquidSetup, ProbeKind, RegionFluids, RegionModel, Regions, Scene, SecondSetup, Setup, SmokeSetup,
@@ -20,8 +20,9 @@ use meniscus_scene::{
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::{Ahead, body_stats, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
+use crate::exact::exact_volume;
 use crate::pressed::Samples;
-use crate::stats::{BubbleEvent, BubbleStats, CellCounts, ProbeValue, SolveStats, Stats};
+use crate::stats::{BubbleEvent, BubbleStats, CellCounts, GROSS_DRIFT, ProbeValue, SolveStats, Stats, drift};
 
 /// Where a solid is at a time, in seconds: the transform of its shape in the scene.
 pub type MotionFn<const D: usize> = Box<dyn Fn(f64) -> RigidTransform<D> + Send + Sync>;
@@ -286,12 +287,42 @@ impl<const D: usize> Simulation<D> {
             warnings.extend(self.samples.warnings(&self.setup, &self.state.bodies, &surroundings.solids));
         }
         warnings.extend(step_warnings(&self.setup, &info));
+        warnings.extend(self.volume_warning());
         Ok(self.stats(frame, substep, dt, &info, warnings, started.elapsed().as_secs_f64()))
+    }
+
+    /// The volume that the liquid had at the start, in m³ (2D: m²), and that of its shapes, which the grid knows only so well. None of a fluid
+    /// that fills the domain.
+    pub fn volume_at_start(&self) -> Option<[f64; 2]> {
+        if self.params.air == AirModel::None {
+            return None;
+        }
+        let shapes: Vec<Shape<D>> =
+            bodies_of(&self.setup.liquids).0.into_iter().map(|body| body.shape).collect();
+        let at_start = self.motions.iter().map(|motion| pose_at(motion, 0.0));
+        let poses: Vec<_> =
+            at_start.chain(self.bodies.iter().map(|body| RigidState::new(body).pose)).collect();
+        let solids = posed_solids(&self.setup, &poses);
+        Some([self.state.volume_at_start, exact_volume(&self.params.grid, &shapes, &solids)])
     }
 
     /// The particles of all fluids.
     pub fn particle_count(&self) -> usize {
         self.state.particles.len() + self.state.second.len()
+    }
+
+    /// What to say where the volume is off by so much that what is seen is not to be trusted.
+    fn volume_warning(&self) -> Option<String> {
+        let State { volume, volume_target: target, .. } = self.state;
+        let off = drift(volume, target);
+        let cells = target / self.params.grid.dx.powi(D as i32);
+        (off.abs() > GROSS_DRIFT).then(|| {
+            format!(
+                "the liquid's volume is off by {:+.1} %: it should be that of {cells:.0} cells; raise domain.cells if it is few, or \
+                 time.max_substeps if it moves far in one",
+                100.0 * off
+            )
+        })
     }
 
     /// What the bodies run into.
@@ -373,6 +404,7 @@ impl<const D: usize> Simulation<D> {
             particles: self.particle_count(),
             liquid_volume: state.volume,
             liquid_volume_target: state.volume_target,
+            liquid_volume_uncorrected: state.volume - state.corrected,
             kinetic_energy: info.kinetic_energy,
             max_speed: state.max_speed,
             max_divergence: info.max_divergence,
@@ -391,8 +423,10 @@ impl<const D: usize> Simulation<D> {
             seconds,
             removed_particles: info.collide.lost,
             drained_particles: info.drained + info.collide.left,
-            poured_volume: info.poured,
-            drained_volume: info.removed,
+            poured_volume: info.volume_book.poured,
+            drained_volume: -info.volume_book.drained - info.volume_book.left,
+            volume_book: info.volume_book,
+            energy_book: info.energy_book,
             warnings,
             events: info
                 .bubble_events
@@ -403,15 +437,17 @@ impl<const D: usize> Simulation<D> {
     }
 
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {
-        let (state, params) = (&self.state, &self.params);
+        let (state, params, memory) = (&self.state, &self.params, &self.workspace);
         match *kind {
             ProbeKind::Pressure { at } => ProbeValue::Scalar(Some(probe::pressure(state, params, at))),
             ProbeKind::Velocity { at } => ProbeValue::Vector(probe::velocity(state, params, at).to_vec()),
-            ProbeKind::Height { at } => ProbeValue::Scalar(Some(probe::height(state, params, at))),
+            ProbeKind::Height { at } => ProbeValue::Scalar(Some(probe::height(state, params, memory, at))),
             ProbeKind::Flux { axis, from, to } => {
-                ProbeValue::Scalar(Some(probe::flux(state, params, &self.workspace, axis, [from, to])))
+                ProbeValue::Scalar(Some(probe::flux(state, params, memory, axis, [from, to])))
             }
-            ProbeKind::Front { axis, end } => ProbeValue::Scalar(probe::front(state, params, axis, end)),
+            ProbeKind::Front { axis, end } => {
+                ProbeValue::Scalar(probe::front(state, params, memory, axis, end))
+            }
         }
     }
 
@@ -503,6 +539,7 @@ fn surroundings_of<const D: usize>(
                 shape: s.shape.clone(),
                 from: pose_at(m, from),
                 to: pose_at(m, to),
+                next: Some(pose_at(m, to + (to - from))),
                 free: None,
                 separates: s.separation,
             })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use meniscus_liquid::{EnergyBook, VolumeBook};
 use serde::Serialize;
 
 /// What one substep measured. Lengths are in metres, times in seconds.
@@ -23,6 +24,8 @@ pub struct Stats {
     pub liquid_volume: f64,
     /// The volume that the liquid should have: the initial one, what was poured in, less what left.
     pub liquid_volume_target: f64,
+    /// The volume that the liquid would have without all that corrections changed so far.
+    pub liquid_volume_uncorrected: f64,
     /// In J (2D: J/m).
     pub kinetic_energy: f64,
     /// The greatest speed along an axis, in m/s.
@@ -49,6 +52,10 @@ pub struct Stats {
     pub poured_volume: f64,
     /// The volume that sinks took or that left through open sides.
     pub drained_volume: f64,
+    /// What changed the volume of the liquid, by cause.
+    pub volume_book: VolumeBook,
+    /// What changed the kinetic energy, by cause.
+    pub energy_book: EnergyBook,
     /// What a user should know.
     pub warnings: Vec<String>,
     /// What happened to bubbles: lines of `events.jsonl`.
@@ -61,7 +68,15 @@ impl Stats {
     pub fn drift(&self) -> f64 {
         drift(self.liquid_volume, self.liquid_volume_target)
     }
+
+    /// The same without corrections.
+    pub fn drift_uncorrected(&self) -> f64 {
+        drift(self.liquid_volume_uncorrected, self.liquid_volume_target)
+    }
 }
+
+/// A drift of the volume beyond which a run is not to be trusted.
+pub const GROSS_DRIFT: f64 = 0.05;
 
 /// By how much a volume is off, as a part of its target; 0 where there is none.
 pub(crate) fn drift(volume: f64, target: f64) -> f64 {

@@ -2,6 +2,7 @@
 
 mod affine;
 mod bodies;
+mod books;
 mod bubbles;
 mod capillary;
 mod contacts;

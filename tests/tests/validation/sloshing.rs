@@ -13,7 +13,7 @@ fn first_mode<const D: usize>(state: &State<D>, params: &Params<D>) -> f64 {
         let x = (i as f64 + 0.5) / cells as f64;
         let mut at = [0.5 * params.grid.dx * params.grid.cells[D - 1] as f64; D];
         at[0] = x;
-        (probe::height(state, params, at) - DEPTH) * (std::f64::consts::PI * x).cos()
+        (probe::height(state, params, &Workspace::default(), at) - DEPTH) * (std::f64::consts::PI * x).cos()
     };
     2.0 / cells as f64 * (0..cells).map(column).sum::<f64>()
 }

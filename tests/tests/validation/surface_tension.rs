@@ -6,7 +6,7 @@ use std::f64::consts::PI;
 use meniscus_core::grid::Field;
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::{dot, sub};
-use meniscus_liquid::{AirModel, Body, Params, State, Surroundings, max_time_step, probe};
+use meniscus_liquid::{AirModel, Body, Params, State, Surroundings, Workspace, max_time_step, probe};
 use meniscus_tests::{Case, all_cells, tight_params};
 
 use crate::capillary::{crossings, elongation, params, run, set_flow};
@@ -227,7 +227,7 @@ fn a_capillary_wave_has_its_period() {
     let mode = |state: &State<2>| {
         let column = |i: usize| {
             let x = (i as f64 + 0.5) / CELLS as f64;
-            (probe::height(state, &params, [x, 0.0]) - DEPTH) * (k * x).cos()
+            (probe::height(state, &params, &Workspace::default(), [x, 0.0]) - DEPTH) * (k * x).cos()
         };
         (0..CELLS).map(column).sum::<f64>()
     };

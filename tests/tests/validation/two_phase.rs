@@ -189,7 +189,7 @@ fn first_mode(state: &State<2>, params: &Params<2>) -> f64 {
     let cells = params.grid.cells[0];
     let column = |i: usize| {
         let x = (i as f64 + 0.5) * params.grid.dx;
-        (probe::height(state, params, [x, 0.0]) - MIDDLE) * (2.0 * PI * x).cos()
+        (probe::height(state, params, &Workspace::default(), [x, 0.0]) - MIDDLE) * (2.0 * PI * x).cos()
     };
     2.0 / cells as f64 * (0..cells).map(column).sum::<f64>()
 }

@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
-use meniscus_liquid::{Body, Params, Slip, State, Surroundings, probe};
+use meniscus_liquid::{Body, Params, Slip, State, Surroundings, Workspace, probe};
 use meniscus_tests::all_cells;
 
 use crate::capillary::{elongation, params, run};
@@ -35,7 +35,7 @@ fn capillary_wave(cells_per_wave: usize, viscosity: f64, times: &[f64]) -> Vec<f
     let first_mode = |state: &State<2>| {
         let column = |i: usize| {
             let x = (i as f64 + 0.5) * dx;
-            (probe::height(state, &params, [x, 0.0]) - DEPTH) * (k * x).cos()
+            (probe::height(state, &params, &Workspace::default(), [x, 0.0]) - DEPTH) * (k * x).cos()
         };
         4.0 * dx * (0..cells_per_wave / 2).map(column).sum::<f64>() / AMPLITUDE
     };

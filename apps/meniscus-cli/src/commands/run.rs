@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use meniscus::{Event, Outcome, PictureOptions, RunOptions, Scene, Stats, Summary};
+use meniscus::{Event, GROSS_DRIFT, Outcome, PictureOptions, RunOptions, Scene, Stats, Summary};
 
 use super::interrupt::Interrupt;
 use super::{count, open_scene, quoted, render, run_failure};
@@ -32,15 +32,14 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     line.end();
     match outcome {
         Ok(Outcome::Done(summary)) => {
-            report(&summary, &scene, &folder);
+            let trusted = report(&summary, &scene, args, &folder);
             if args.render {
-                return render::draw_folder(&folder, &PictureOptions::default(), &interrupt);
-            }
-            if std::io::stdout().is_terminal() {
+                render::draw_folder(&folder, &PictureOptions::default(), &interrupt)?;
+            } else if std::io::stdout().is_terminal() {
                 let (folder, frame) = (quoted(&folder.to_string_lossy()), summary.frames / 2);
                 print_line(&format!("see it: meniscus render {folder} --frame {frame}"));
             }
-            Ok(())
+            trusted
         }
         Ok(Outcome::Interrupted { frames_done }) => {
             let frames = count(frames_done as usize, "frame");
@@ -72,27 +71,45 @@ fn command_to_resume(args: &RunArgs) -> String {
     words.join(" ")
 }
 
-/// A drift of the volume beyond which a run is of no use.
-const GROSS_DRIFT: f64 = 0.05;
-
-fn report(summary: &Summary, scene: &Scene, folder: &Path) {
-    let Summary { frames, max_drift, poured, drained } = *summary;
+/// Tells what a run came to. It fails if the volume was off by more than it may be.
+fn report(summary: &Summary, scene: &Scene, args: &RunArgs, folder: &Path) -> Result<(), Failure> {
     let unit = if scene.dimension() == 3 { "m³" } else { "m²" };
-    let mut line = format!("{} in {}", count(frames as usize, "frame"), folder.display());
-    if frames > scene.content().time.frames {
+    let mut line = format!("{} in {}", count(summary.frames as usize, "frame"), folder.display());
+    if summary.frames > scene.content().time.frames {
         line += " (more than asked for, kept)";
     }
-    line += &format!("; the liquid's volume was off by at most {:.3} %", 100.0 * max_drift);
-    for (volume, what) in [(poured, "poured in"), (drained, "drained or left")] {
+    line += &format!(
+        "; the liquid's volume was off by at most {} ({} without corrections)",
+        percent(summary.max_drift),
+        percent(summary.max_drift_uncorrected)
+    );
+    if summary.off_at_start.abs() > TOLD_AT_START {
+        line += &format!("; at the start it was {} off that of its shapes", percent(summary.off_at_start));
+    }
+    for (volume, what) in [(summary.poured, "poured in"), (summary.drained, "drained or left")] {
         if volume > 0.0 {
             line += &format!("; {volume:.4} {unit} {what}");
         }
     }
     print_line(&line);
-    if max_drift > GROSS_DRIFT {
-        let advice = "do not trust this run: raise time.max_substeps or domain.cells, and see stats.jsonl";
-        let _ = writeln!(std::io::stderr(), "warning: the liquid's volume was off by far too much; {advice}");
+    let limit = args.max_drift.unwrap_or(GROSS_DRIFT);
+    if summary.max_drift > limit || summary.max_drift.is_nan() {
+        return Err(Failure::Failed(miette::miette!(
+            "the liquid's volume was off by {} in frame {}, more than {}: do not trust this run; raise domain.cells or time.max_substeps, see \
+             stats.jsonl, or allow more with --max-drift",
+            percent(summary.max_drift),
+            summary.frame_of_drift,
+            percent(limit)
+        )));
     }
+    Ok(())
+}
+
+/// A volume at the start that is off by more than this is told.
+const TOLD_AT_START: f64 = 0.001;
+
+fn percent(part: f64) -> String {
+    format!("{:.3} %", 100.0 * part)
 }
 
 /// The live line: frame, substeps, iterations, drift, ETA. Nothing is shown when the output is not a terminal.

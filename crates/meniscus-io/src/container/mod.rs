@@ -25,7 +25,7 @@ pub use error::{CacheError, WriteError};
 use xxh64::xxh64;
 
 const MAGIC: [u8; 8] = *b"MENISCUS";
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 const HEADER_LEN: usize = 56;
 
 /// Of zstd's compression: 200 to 350 MB/s. Higher levels look further for repetitions, which floats and the

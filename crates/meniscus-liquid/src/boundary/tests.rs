@@ -83,6 +83,7 @@ fn a_flow_into_a_wall_is_turned_along_it() {
             shape: shape.clone(),
             from: RigidTransform::IDENTITY,
             to,
+            next: None,
             free: None,
             separates: false,
         }];
@@ -114,7 +115,8 @@ fn solid_cells_are_counted() {
     // Another one comes to lie half over the first.
     let to = RigidTransform { translation: [0.1, 0.0], ..RigidTransform::IDENTITY };
     let shape = Shape::box_between([0.125, 0.1], [0.375, 0.6]).unwrap();
-    let moving = Solid { shape, from: RigidTransform::IDENTITY, to, free: None, separates: false };
+    let moving =
+        Solid { shape, from: RigidTransform::IDENTITY, to, next: None, free: None, separates: false };
     let both = [solids[0].clone(), moving];
     for is_active in
         [&|_| true, &|_| false, &|block: [usize; 2]| block[1] != 2] as [&dyn Fn([usize; 2]) -> bool; 3]

@@ -7,7 +7,8 @@ use meniscus_core::grid::{BLOCK_EDGE, FaceField, Mask, Slot, block_len};
 use meniscus_linalg::AffineTerm;
 use rayon::prelude::*;
 
-use super::faces::Faces;
+use super::energy::{Inertia, Pushed};
+use super::faces::{Asked, Faces};
 use super::{KineticEnergy, Stored};
 
 /// In [`AffineRegions::of_slot`]: not in a region.
@@ -52,11 +53,20 @@ struct Carrier<const D: usize> {
     density: f64,
     /// How fast it is to grow along each axis: a velocity per cell.
     growth: f64,
+    /// Its liquid cells.
+    liquid_cells: f64,
+    /// What growth adds to its momentum, and to its energy, doubled; and the work that growth does on what the fit left.
+    of_growth: (Vec<f64>, f64),
+    work_on_misfit: f64,
     tentative: Vec<f64>,
     /// The energy of the velocities that it was fitted to, and of what the fit left of them.
     before: f64,
     misfit: f64,
     mass: Arc<Vec<f64>>,
+    /// Of its faces, before the fit.
+    inertia: Inertia<D>,
+    /// By axis, the sums of 1 and r over its faces.
+    faces: [[f64; 4]; D],
 }
 
 /// The regions of a projection.
@@ -68,19 +78,27 @@ impl<const D: usize> Carriers<D> {
     /// Fits the regions to the tentative velocities, and writes the fits to their faces.
     pub(super) fn fit<T: Stored>(faces: &Faces<T, D>, velocity: &mut FaceField<T, D>) -> Self {
         let Some(regions) = faces.liquid().regions else { return Self { all: Vec::new() } };
-        let (centres, firsts) = centres(faces, regions);
-        let sums = sums(faces, regions, &centres, velocity);
+        let places = places(faces, regions);
+        let sums = sums(faces, regions, &places, velocity);
         let mut known = Masses::new();
         let mut all = Vec::with_capacity(regions.count);
-        for ((sums, centre), first) in sums.iter().zip(centres).zip(firsts) {
-            let density = faces.density_ratio_at(first);
-            let growth =
-                faces.liquid().divergence.map_or(0.0, |rate| rate(first)) * faces.liquid().grid.dx / D as f64;
-            all.push(Carrier::new(sums, centre, density, growth, &mut known));
+        for (sums, place) in sums.iter().zip(places) {
+            let density = faces.density_ratio_at(place.first);
+            let rate = faces.liquid().divergence.map_or(0.0, |rate| rate(place.first));
+            let growth = rate * faces.liquid().grid.dx / D as f64;
+            let is_liquid = faces.liquid().level_set[place.first].into() < 0.0;
+            let liquid_cells = if is_liquid { place.cells } else { 0.0 };
+            all.push(Carrier::new(sums, place.centre, density, growth, liquid_cells, &mut known));
         }
         let carriers = Self { all };
         carriers.write(faces, carriers.all.iter().map(|carrier| &carrier.tentative), velocity);
         carriers
+    }
+
+    /// What corrections ask for of the regions; its work is told by [`push`](Self::push).
+    pub(super) fn asked(&self) -> Asked {
+        let flux = |carrier: &Carrier<D>| D as f64 * carrier.growth * carrier.liquid_cells;
+        Asked { flux: self.all.iter().map(flux).sum(), work: 0.0 }
     }
 
     /// The terms J^T M^-1 J of the operator; which faces touch them, its blocks say.
@@ -142,25 +160,34 @@ impl<const D: usize> Carriers<D> {
         faces: &Faces<T, D>,
         scaled_pressure: &mut [f64],
         velocity: &mut FaceField<T, D>,
-    ) -> KineticEnergy {
+    ) -> Pushed<D> {
+        let mut pushed = Pushed::NOTHING;
         if self.all.is_empty() {
-            return KineticEnergy::default();
+            return pushed;
         }
         let pushes = self.pushes(faces, scaled_pressure);
         let around: Vec<f64> = pushes.iter().map(|(_, sum, count)| sum / f64::max(*count, 1.0)).collect();
-        let mut energy = KineticEnergy::default();
         let mut changes = Vec::with_capacity(self.all.len());
         let mut after = Vec::with_capacity(self.all.len());
         for (carrier, (moments, ..)) in self.all.iter().zip(&pushes) {
             let change = product(&carrier.inverse_mass, &to_dofs(moments).collect::<Vec<_>>());
             let velocity: Vec<f64> = carrier.tentative.iter().zip(&change).map(|(v, c)| v + c).collect();
-            energy = energy.plus(carrier.energy(&velocity, &change));
+            pushed.energy = pushed.energy.plus(carrier.energy(&velocity, &change));
+            pushed.inertia = pushed.inertia.plus(carrier.inertia);
+            let field = rows_of::<D>(&velocity, carrier.growth);
+            for axis in 0..D {
+                pushed.momentum_after[axis] += carrier.density * dot(&field[axis], &carrier.faces[axis]);
+                // What is around it does not give way for nothing.
+                pushed.growth -= carrier.growth * moments[axis][1 + axis];
+            }
+            pushed.growth += change.iter().zip(&carrier.of_growth.0).map(|(c, m)| c * m).sum::<f64>();
+            pushed.growth += carrier.work_on_misfit;
             changes.push(change);
             after.push(velocity);
         }
         self.write(faces, after.iter(), velocity);
         self.fill_pressure(faces, &changes, &around, scaled_pressure);
-        energy
+        pushed
     }
 
     /// Writes the fields of the regions to all their faces.
@@ -221,7 +248,14 @@ impl<const D: usize> Carriers<D> {
 }
 
 impl<const D: usize> Carrier<D> {
-    fn new(sums: &Sums<D>, centre: [f64; D], density: f64, growth: f64, known: &mut Masses) -> Self {
+    fn new(
+        sums: &Sums<D>,
+        centre: [f64; D],
+        density: f64,
+        growth: f64,
+        liquid_cells: f64,
+        known: &mut Masses,
+    ) -> Self {
         let mut velocity = sums.of_velocity;
         // What is to grow does so whatever the pressure: the rest is fitted.
         for (axis, moments) in velocity.iter_mut().enumerate() {
@@ -249,13 +283,48 @@ impl<const D: usize> Carrier<D> {
             common += dot(&fitted[axis], &sums.of_velocity[axis]);
         }
         let misfit = density * (sums.energy - 2.0 * common + fitted_energy);
-        Self { centre, inverse_mass, density, growth, tentative, before: density * sums.energy, misfit, mass }
+        let inertia = Inertia {
+            mass: std::array::from_fn(|axis| density * sums.of_place[axis][0][0]),
+            momentum: std::array::from_fn(|axis| density * sums.of_velocity[axis][0]),
+        };
+        let moments: Moments<D> = std::array::from_fn(|axis| {
+            std::array::from_fn(|i| density * growth * sums.of_place[axis][i][1 + axis])
+        });
+        let of_growth =
+            (to_dofs(&moments).collect(), (0..D).map(|axis| growth * moments[axis][1 + axis]).sum());
+        let left = |axis: usize| {
+            sums.of_velocity[axis][1 + axis] - dot(&sums.of_place[axis][1 + axis], &fitted[axis])
+        };
+        let work_on_misfit = -density * growth * (0..D).map(left).sum::<f64>();
+        let faces = std::array::from_fn(|axis| sums.of_place[axis][0]);
+        let before = density * sums.energy;
+        Self {
+            centre,
+            inverse_mass,
+            density,
+            growth,
+            liquid_cells,
+            of_growth,
+            work_on_misfit,
+            tentative,
+            before,
+            misfit,
+            mass,
+            inertia,
+            faces,
+        }
     }
 
     /// The energies, in those of a cell full of liquid.
     fn energy(&self, velocity: &[f64], change: &[f64]) -> KineticEnergy {
         let of = |v: &[f64]| v.iter().zip(product(&self.mass, v)).map(|(v, m)| v * m).sum::<f64>();
-        KineticEnergy { before: self.before, after: of(velocity), change: of(change) + self.misfit }
+        let (momentum, energy) = &self.of_growth;
+        let of_growth = energy + 2.0 * velocity.iter().zip(momentum).map(|(v, m)| v * m).sum::<f64>();
+        KineticEnergy {
+            before: self.before,
+            after: of(velocity) + of_growth,
+            change: of(change) + self.misfit,
+        }
     }
 }
 
@@ -351,11 +420,16 @@ fn inverse(matrix: &[f64]) -> Vec<f64> {
     rows.into_iter().flat_map(|row| row[k..].to_vec()).collect()
 }
 
-/// The centre of each region, in cells, and its first cell.
-fn centres<T: Stored, const D: usize>(
-    faces: &Faces<T, D>,
-    regions: &AffineRegions,
-) -> (Vec<[f64; D]>, Vec<Slot>) {
+/// Where a region is.
+struct Place<const D: usize> {
+    /// In cells.
+    centre: [f64; D],
+    /// How many it has.
+    cells: f64,
+    first: Slot,
+}
+
+fn places<T: Stored, const D: usize>(faces: &Faces<T, D>, regions: &AffineRegions) -> Vec<Place<D>> {
     let blocks = faces.blocks();
     let of_block = |block: usize| -> Vec<(u32, f64, [f64; D], Slot)> {
         let of_part = |(region, cells): &(u32, Mask<D>)| {
@@ -380,16 +454,19 @@ fn centres<T: Stored, const D: usize>(
         (0..D).for_each(|a| total.1[a] += sum[a]);
         total.2.get_or_insert(first);
     }
-    let centre = |(count, sum, _): &(f64, [f64; D], Option<Slot>)| sum.map(|s| s / count.max(1.0));
-    let first = |s: &(f64, [f64; D], Option<Slot>)| s.2.unwrap_or(Slot { block: 0, local: 0 });
-    (sums.iter().map(centre).collect(), sums.iter().map(first).collect())
+    let place = |(cells, sum, first): (f64, [f64; D], Option<Slot>)| Place {
+        centre: sum.map(|s| s / cells.max(1.0)),
+        cells,
+        first: first.unwrap_or(Slot { block: 0, local: 0 }),
+    };
+    sums.into_iter().map(place).collect()
 }
 
 /// The sums over all faces of each region.
 fn sums<T: Stored, const D: usize>(
     faces: &Faces<T, D>,
     regions: &AffineRegions,
-    centres: &[[f64; D]],
+    places: &[Place<D>],
     velocity: &FaceField<T, D>,
 ) -> Vec<Sums<D>> {
     let blocks = faces.blocks();
@@ -402,7 +479,11 @@ fn sums<T: Stored, const D: usize>(
                 let mut sums = AxisSums::default();
                 for (first, bits) in own.or(&above).rows() {
                     let cell = blocks.cell(Slot { block, local: first });
-                    sums.add_row(bits, &u[first..first + BLOCK_EDGE], &place(cell, axis, &centres[region]));
+                    sums.add_row(
+                        bits,
+                        &u[first..first + BLOCK_EDGE],
+                        &place(cell, axis, &places[region].centre),
+                    );
                 }
                 found.push((region, axis, sums));
             }

@@ -179,6 +179,16 @@ impl<'a, const D: usize> Couplings<'a, D> {
         };
         self.of_bodies.iter().zip(velocity).map(of_body).fold(KineticEnergy::default(), KineticEnergy::plus)
     }
+
+    /// The work of what pushes bodies to these velocities beside the scaled pressures, in the energy of a cell full of liquid.
+    pub(super) fn work_of_contacts(&self, velocity: &[Twist], scaled_pressure: &[f64]) -> f64 {
+        let free = self.pushed(scaled_pressure);
+        let of_body = |((Coupling { body, .. }, after), free): ((&Coupling<D>, &Twist), Twist)| {
+            let change: Twist = std::array::from_fn(|motion| after[motion] - free[motion]);
+            dot(after, &product(&body.mass, &change)) / self.cell_mass
+        };
+        self.of_bodies.iter().zip(velocity).zip(free).map(of_body).sum()
+    }
 }
 
 /// The entries of a matrix that there are in this dimension, row by row.

@@ -6,6 +6,7 @@ use meniscus_core::fractions::ghost_fluid_fraction;
 use meniscus_core::grid::{Blocks, FaceField, Mask, Slot, block_len};
 use rayon::prelude::*;
 
+use super::energy::{Inertia, Pushed};
 use super::error::{ProjectionError, check_blocks, check_bubbles};
 use super::parts::{Carried, Parts};
 use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_REGION, Stored, plain};
@@ -31,6 +32,19 @@ pub(super) enum Between {
     OpenAir,
     /// A cell and a bubble.
     Bubble(usize),
+}
+
+/// What corrections ask for: a flux out of liquid cells, per area of a face, and the work of all.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Asked {
+    pub(super) flux: f64,
+    pub(super) work: f64,
+}
+
+impl Asked {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { flux: self.flux + other.flux, work: self.work + other.work }
+    }
 }
 
 /// The faces of the fluids. A face is named by the slot of the cell above it.
@@ -319,6 +333,11 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     /// flux that is wanted of a cell with an open face; 0 in the other slots. After the slots come the
     /// bubbles.
     pub(super) fn net_flux(&self, velocity: &FaceField<T, D>, flux: &mut [f64]) {
+        self.net_flux_of(Some(velocity), flux);
+    }
+
+    /// The same with any velocity, or with none of the fluids.
+    fn net_flux_of(&self, velocity: Option<&FaceField<T, D>>, flux: &mut [f64]) {
         let (flux, of_bubbles) = flux.split_at_mut(self.blocks().slots());
         self.bubble_flux(velocity, of_bubbles);
         flux.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, flux)| {
@@ -346,9 +365,49 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         }
     }
 
+    /// What is asked for of the cells and bubbles but those that are `sealed`, and its work with the scaled pressures.
+    pub(super) fn asked(&self, scaled_pressure: &[f64], sealed: &[usize]) -> Asked {
+        let mut asked = Asked::default();
+        if self.liquid.divergence.is_some() {
+            let of_block = |block: usize| {
+                let slots = self.unknown[block].iter().map(|local| Slot { block, local });
+                slots.fold(Asked::default(), |sum, cell| sum.plus(self.asked_of(cell, scaled_pressure)))
+            };
+            // Summed in the order of the blocks: the same for any number of threads.
+            let of_blocks: Vec<Asked> = (0..self.blocks().len()).into_par_iter().map(of_block).collect();
+            asked = of_blocks.into_iter().fold(asked, Asked::plus);
+            for &cell in sealed {
+                let not = self.asked_of(Slot::from_flat::<D>(cell), scaled_pressure);
+                asked = asked.plus(Asked { flux: -not.flux, work: -not.work });
+            }
+        }
+        if let Some(bubbles) = self.liquid.bubbles {
+            let area = self.liquid.grid.dx.powi(D as i32 - 1);
+            let pressures = &scaled_pressure[self.blocks().slots()..];
+            asked.work += bubbles.growth.iter().zip(pressures).map(|(g, q)| g / area * q).sum::<f64>();
+        }
+        asked
+    }
+
+    fn asked_of(&self, cell: Slot, scaled_pressure: &[f64]) -> Asked {
+        let flux = self.wanted_flux(cell);
+        let is_liquid = self.liquid.level_set[cell].into() < 0.0;
+        Asked { flux: if is_liquid { flux } else { 0.0 }, work: scaled_pressure[cell.flat::<D>()] * flux }
+    }
+
+    /// The work of solids that move, with the scaled pressures; `flux` is memory.
+    pub(super) fn work_of_solids(&self, scaled_pressure: &[f64], flux: &mut [f64]) -> f64 {
+        if self.liquid.solid_velocity.is_none() {
+            return 0.0;
+        }
+        self.net_flux_of(None, flux);
+        let of_solids_less_asked: f64 = flux.iter().zip(scaled_pressure).map(|(flux, q)| flux * q).sum();
+        -of_solids_less_asked - self.asked(scaled_pressure, &[]).work
+    }
+
     /// Writes the flux out of each bubble per area of a face, that of the solids included, less what it is to
     /// grow by.
-    fn bubble_flux(&self, velocity: &FaceField<T, D>, flux: &mut [f64]) {
+    fn bubble_flux(&self, velocity: Option<&FaceField<T, D>>, flux: &mut [f64]) {
         let Some(bubbles) = self.liquid.bubbles else { return };
         let area = self.liquid.grid.dx.powi(D as i32 - 1);
         for (flux, growth) in flux.iter_mut().zip(&bubbles.growth) {
@@ -441,9 +500,12 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     }
 
     #[inline]
-    fn flux(&self, velocity: &FaceField<T, D>, axis: usize, face: Slot) -> f64 {
+    fn flux(&self, velocity: Option<&FaceField<T, D>>, axis: usize, face: Slot) -> f64 {
         let open = self.liquid.open.axes[axis][face].into();
-        let of_liquid = if open > 0.0 { open * velocity.axes[axis][face].into() } else { 0.0 };
+        let of_liquid = match velocity {
+            Some(velocity) if open > 0.0 => open * velocity.axes[axis][face].into(),
+            _ => 0.0,
+        };
         match self.liquid.solid_velocity {
             Some(solid) if open < 1.0 => of_liquid + (1.0 - open) * solid(axis, self.blocks().cell(face)),
             _ => of_liquid,
@@ -457,17 +519,17 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         scaled_pressure: &[f64],
         scale: f64,
         velocity: &mut FaceField<T, D>,
-    ) -> KineticEnergy {
+    ) -> Pushed<D> {
         let (of_slots, of_bubbles) = scaled_pressure.split_at(self.blocks().slots());
         let pressure = |slot: Option<Slot>| {
             let Some(slot) = slot else { return 0.0 };
             self.bubble_at(slot).map_or(of_slots[slot.flat::<D>()], |bubble| of_bubbles[bubble])
         };
-        let mut total = KineticEnergy::default();
+        let mut total = Pushed::NOTHING;
         for axis in 0..D {
             let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
             let update = |(block, values): (usize, &mut [T])| {
-                let mut sum = KineticEnergy::default();
+                let mut sum = Pushed::NOTHING;
                 if self.parts.carried(block) == Carried::All {
                     return sum;
                 }
@@ -482,16 +544,53 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                     let before: f64 = (*value).into();
                     *value = T::nearest(before - rise * face.mobility);
                     let after: f64 = (*value).into();
-                    let [before, after, change] = [before, after, after - before].map(|u| u * u);
-                    sum = sum.plus(KineticEnergy { before, after, change }.scaled(face.open / face.mobility));
+                    let mass = face.open / face.mobility;
+                    if face.jump != 0.0 {
+                        sum.jumps[usize::from(self.is_side(axis, upper))] -=
+                            face.open * after * scale * face.jump;
+                    }
+                    sum.inertia.mass[axis] += mass;
+                    sum.inertia.momentum[axis] += mass * before;
+                    sum.momentum_after[axis] += mass * after;
+                    let [before, after, change] = [before, after, after - before].map(|u| mass * u * u);
+                    sum.energy = sum.energy.plus(KineticEnergy { before, after, change });
                 }
                 sum
             };
             // Summed in the order of the blocks: the same for any number of threads.
-            let sums: Vec<KineticEnergy> = values.enumerate().map(update).collect();
-            total = sums.into_iter().fold(total, KineticEnergy::plus);
+            let sums: Vec<Pushed<D>> = values.enumerate().map(update).collect();
+            total = sums.into_iter().fold(total, Pushed::plus);
         }
         total
+    }
+
+    /// The kinetic energy of a velocity, doubled, and its inertia, in terms of a cell full of liquid.
+    pub(super) fn energy(&self, velocity: &FaceField<T, D>) -> (f64, Inertia<D>) {
+        let of_block = |block: usize| {
+            let (mut energy, mut inertia) = (0.0, Inertia::NONE);
+            for (axis, local) in (0..D).flat_map(|axis| (0..block_len::<D>()).map(move |local| (axis, local)))
+            {
+                let upper = Slot { block, local };
+                let mass = self.mass(axis, upper);
+                let u: f64 = velocity.axes[axis][upper].into();
+                energy += mass * u * u;
+                inertia.mass[axis] += mass;
+                inertia.momentum[axis] += mass * u;
+            }
+            (energy, inertia)
+        };
+        let of_blocks: Vec<_> = (0..self.blocks().len()).into_par_iter().map(of_block).collect();
+        of_blocks.into_iter().fold((0.0, Inertia::NONE), |sum, of| (sum.0 + of.0, sum.1.plus(of.1)))
+    }
+
+    /// The mass of a face, as a part of that of a cell full of liquid.
+    fn mass(&self, axis: usize, upper: Slot) -> f64 {
+        if let Some(face) = self.get(axis, upper) {
+            return face.open / face.mobility;
+        }
+        let sides = [Some(upper), self.blocks().step(upper, axis, 0)];
+        let of_region = sides.into_iter().flatten().find(|&cell| self.region_at(cell).is_some());
+        of_region.map_or(0.0, |cell| self.density_ratio_at(cell))
     }
 
     pub(super) fn valid(&self) -> FaceField<bool, D> {

@@ -114,6 +114,7 @@
 
 mod affine;
 mod bodies;
+mod energy;
 mod error;
 mod faces;
 mod parts;
@@ -133,6 +134,7 @@ use crate::rigid::Twist;
 pub use affine::{AffineRegions, NO_REGION};
 use bodies::Couplings;
 pub use bodies::{ClosedFace, FilmFlow, RigidBody};
+pub use energy::{Inertia, KineticEnergy, Work};
 pub use error::ProjectionError;
 use faces::Faces;
 pub use separation::{SeparatingFace, Separation};
@@ -275,6 +277,16 @@ pub struct ProjectionInfo<const D: usize> {
     pub liquid_cells: usize,
     /// The energies.
     pub kinetic_energy: KineticEnergy,
+    /// Of these, those of the bodies.
+    pub body_energy: KineticEnergy,
+    /// The work that was done.
+    pub work: Work,
+    /// The mass and the tentative momentum of the fluids.
+    pub inertia: Inertia<D>,
+    /// The projected momentum of the fluids, in kg m/s.
+    pub momentum: [f64; D],
+    /// What the liquid was made to grow by, in m³/s (2D: m²/s).
+    pub growth: f64,
     /// The largest error of a cell's divergence that is left, in 1/s. Cells that leave a wall have none.
     pub max_divergence: f64,
     /// Where the liquid leaves walls.
@@ -303,19 +315,6 @@ pub struct ProjectionSeconds {
     pub set_up: f64,
     /// To solve, all rounds together.
     pub solve: f64,
-}
-
-/// Kinetic energies over the faces that the projection sets, in the norm that it minimises, in J.
-///
-/// Where solids rest and there is no surface tension, `before - after = change` up to the tolerance of the solve.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct KineticEnergy {
-    /// Of the tentative velocities.
-    pub before: f64,
-    /// Of the projected velocities.
-    pub after: f64,
-    /// Of the difference of the two.
-    pub change: f64,
 }
 
 /// Memory that one projection leaves to the next; it holds no state.
@@ -417,10 +416,15 @@ pub fn project<T: Stored, const D: usize>(
     let (solve, seconds, leaving, mut separation) = pressures.finish();
 
     let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
-    let of_liquid = faces.subtract_gradient(solution, scale, velocity);
-    let of_regions = regions.push(&faces, solution, velocity);
-    let of_carriers = bodies.energy(&body_velocity).plus(of_regions);
-    let kinetic_energy = of_liquid.plus(of_carriers).scaled(0.5 * cell_mass);
+    let asked = faces.asked(solution, &sealed).plus(regions.asked());
+    let of_solids = faces.work_of_solids(solution, rhs);
+    let contacts = bodies.work_of_contacts(&body_velocity, solution);
+    let body_energy = bodies.energy(&body_velocity).scaled(0.5 * cell_mass);
+    let pushed = faces.subtract_gradient(solution, scale, velocity);
+    let pushed = pushed.plus(regions.push(&faces, solution, velocity));
+    let [tension, outside] = pushed.jumps;
+    let corrections = asked.work + pushed.growth;
+    let work = Work { corrections, solids: of_solids, tension, outside, contacts }.scaled(cell_mass);
     faces.net_flux(velocity, rhs);
     sealed.iter().for_each(|&i| rhs[i] += wanted(i));
     bodies.add_flux(&body_velocity, rhs);
@@ -436,7 +440,12 @@ pub fn project<T: Stored, const D: usize>(
         unknowns,
         regions: liquid.regions.map_or(0, |regions| regions.count),
         liquid_cells: faces.liquid_cells(),
-        kinetic_energy,
+        kinetic_energy: pushed.energy.scaled(0.5 * cell_mass).plus(body_energy),
+        body_energy,
+        work,
+        inertia: pushed.inertia.scaled(cell_mass),
+        momentum: pushed.momentum_after.map(|p| cell_mass * p),
+        growth: asked.flux * liquid.grid.dx.powi(D as i32 - 1),
         max_divergence,
         separation,
         bubble_pressure,
@@ -493,6 +502,18 @@ pub fn valid_faces<T: Stored, const D: usize>(
     Ok(Faces::new(liquid, 0.0)?.valid())
 }
 
+/// The kinetic energy of the fluids with a velocity, in J, and their inertia: what [`project`] would find before it.
+pub fn kinetic_energy<T: Stored, const D: usize>(
+    liquid: &Liquid<T, D>,
+    velocity: &FaceField<T, D>,
+    params: &ProjectionParams,
+) -> Result<(f64, Inertia<D>), ProjectionError> {
+    error::check_blocks(liquid, "the velocity", velocity.blocks())?;
+    let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
+    let (energy, inertia) = Faces::new(liquid, params.theta_min)?.energy(velocity);
+    Ok((0.5 * cell_mass * energy, inertia.scaled(cell_mass)))
+}
+
 /// The largest divergence of a liquid cell, in 1/s: its net flux, solids included, over the volume of a
 /// whole cell.
 pub fn max_divergence<T: Stored, const D: usize>(
@@ -525,18 +546,4 @@ fn assemble<T: Stored, const D: usize>(
     let blocks = faces.blocks().clone();
     let operator = Operator::assemble_with_affine(blocks, fill, &bubbles, &[], &regions.terms())?;
     Ok(operator.with_outer(&bodies.terms())?)
-}
-
-impl KineticEnergy {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            before: self.before + other.before,
-            after: self.after + other.after,
-            change: self.change + other.change,
-        }
-    }
-
-    fn scaled(self, s: f64) -> Self {
-        Self { before: s * self.before, after: s * self.after, change: s * self.change }
-    }
 }

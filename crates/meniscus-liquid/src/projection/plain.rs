@@ -8,6 +8,7 @@ use meniscus_core::simd::simd;
 use meniscus_linalg::Patch;
 use rayon::prelude::*;
 
+use super::energy::Pushed;
 use super::faces::{Between, Faces};
 use super::{KineticEnergy, Liquid, Stored};
 
@@ -109,10 +110,10 @@ impl<T: Stored, const D: usize> Faces<'_, T, D> {
     }
 
     /// Writes the flux out of the cells of a plain block.
-    pub(super) fn plain_flux(&self, block: usize, velocity: &FaceField<T, D>, flux: &mut [f64]) {
+    pub(super) fn plain_flux(&self, block: usize, velocity: Option<&FaceField<T, D>>, flux: &mut [f64]) {
         let n = block_len::<D>();
         flux.fill(0.0);
-        for (axis, field) in velocity.axes.iter().enumerate() {
+        for (axis, field) in velocity.iter().flat_map(|velocity| velocity.axes.iter().enumerate()) {
             let mut upper = [0.0; 512];
             let above = self.blocks().neighbour(block, axis, 1).expect("a plain block has neighbours");
             let (own, above) = (field.block(block), field.block(above));
@@ -145,13 +146,13 @@ impl<T: Stored, const D: usize> Faces<'_, T, D> {
         block: usize,
         scaled_pressure: &[f64],
         values: &mut [T],
-    ) -> KineticEnergy {
+    ) -> Pushed<D> {
         let (n, mobility) = (block_len::<D>(), self.plain_mobility(block).expect("a plain block"));
         let below = self.blocks().neighbour(block, axis, 0).expect("a plain block has neighbours");
         let [own, below] = [block, below].map(|block| &scaled_pressure[block * n..(block + 1) * n]);
         let joined = self.joined(block, axis, 0);
         let mut lower = [0.0; 512];
-        let mut sums = [[0.0; 8]; 3];
+        let mut sums = [[0.0; 8]; 5];
         simd(
             #[inline(always)]
             || {
@@ -167,12 +168,19 @@ impl<T: Stored, const D: usize> Faces<'_, T, D> {
                         sums[0][i] += before * before;
                         sums[1][i] += after * after;
                         sums[2][i] += (after - before) * (after - before);
+                        sums[3][i] += before;
+                        sums[4][i] += after;
                     }
                 }
             },
         );
-        let [before, after, change] = sums.map(|lanes| lanes.iter().sum());
-        KineticEnergy { before, after, change }.scaled(1.0 / mobility)
+        let [before, after, change, momentum, momentum_after] = sums.map(|lanes| lanes.iter().sum());
+        let mut pushed = Pushed::NOTHING;
+        pushed.energy = KineticEnergy { before, after, change }.scaled(1.0 / mobility);
+        pushed.inertia.mass[axis] = joined.count() as f64 / mobility;
+        pushed.inertia.momentum[axis] = momentum / mobility;
+        pushed.momentum_after[axis] = momentum_after / mobility;
+        pushed
     }
 }
 
@@ -271,9 +279,13 @@ mod tests {
         assert!(
             fast.0 == slow.0 && fast.1 == slow.1 && fast.3 == slow.3 && fast.4 == slow.4 && fast.5 == slow.5
         );
-        let energies = |energy: KineticEnergy| [energy.before, energy.after, energy.change];
-        for (a, b) in energies(fast.2).into_iter().zip(energies(slow.2)) {
-            assert!((a - b).abs() < 1e-12 * b, "{a} {b}");
+        let sums = |Pushed { energy, inertia, momentum_after, .. }: Pushed<2>| {
+            let energies = [energy.before, energy.after, energy.change];
+            let momenta = inertia.momentum.into_iter().chain(momentum_after);
+            energies.into_iter().chain(inertia.mass).chain(momenta).collect::<Vec<_>>()
+        };
+        for (a, b) in sums(fast.2).into_iter().zip(sums(slow.2)) {
+            assert!((a - b).abs() < 1e-12 * b.abs().max(1.0), "{a} {b}");
         }
     }
 

@@ -13,10 +13,6 @@ impl<const D: usize> Regions<D> {
     /// Fills regions with the liquid that touches them most; those that none touches stay. They keep their numbers, but hold
     /// nothing, touch nothing and own no cell of the blocks afterwards.
     pub fn fill(&mut self, regions: &[usize], volumes: &mut Volumes<D>, level_set: &mut Field<f32, D>) {
-        if regions.is_empty() {
-            return;
-        }
-        let first_cells = self.air.first_cells();
         let mut body_of = vec![None; self.air.len()];
         for &region in regions {
             let of_region = self.contacts.iter().filter(|contact| contact.region == region);
@@ -26,9 +22,6 @@ impl<const D: usize> Regions<D> {
             body_of[region] = Some(body);
             let gained = std::mem::replace(&mut volumes.regions[region], Holding::NOTHING);
             volumes.bodies[body].add(&Holding { area: 0.0, ..gained });
-            if let Some(slot) = self.labels.blocks().locate(first_cells[region].map(|c| c as i64)) {
-                volumes.by_block[slot.block] += gained.volume;
-            }
         }
         self.contacts.retain(|contact| body_of[contact.region].is_none());
         let labels = self.labels.values_mut().par_chunks_mut(block_len::<D>());

@@ -138,8 +138,8 @@ fn bodies_and_regions_hold_what_their_shapes_say() {
         bodies.sort_by(f64::total_cmp);
         check("drop", bodies[0], PI * 0.0064, 2.0 * tolerance);
         check("pool", bodies[1], 0.7 - PI * 0.04, tolerance);
-        let all: f64 =
-            volumes.regions.iter().map(|r| r.volume).sum::<f64>() + volumes.by_block.iter().sum::<f64>();
+        let liquid = volumes.bodies.iter().map(|b| b.volume).sum::<f64>() + volumes.stray_liquid;
+        let all = volumes.regions.iter().map(|r| r.volume).sum::<f64>() + liquid;
         check("all", all, unit * unit, 1e-9);
     }
 }

@@ -21,8 +21,6 @@ pub struct Volumes<const D: usize> {
     pub regions: Vec<Holding<D>>,
     /// The liquid that is of no body: in cells of sources, and in drops that cover no centre of a cell.
     pub stray_liquid: f64,
-    /// The liquid of each block.
-    pub by_block: Vec<f64>,
 }
 
 impl<const D: usize> Volumes<D> {
@@ -43,7 +41,7 @@ pub fn measure_volumes<const D: usize>(
     wanted: impl Fn(usize) -> bool + Sync,
 ) -> Volumes<D> {
     let of_block = |tiles: &mut Tiles<D>, block: usize| {
-        let mut found = Found { parts: Vec::new(), liquid: 0.0, stray_liquid: 0.0 };
+        let mut found = Found { parts: Vec::new(), stray_liquid: 0.0 };
         if wanted(block) && !boundary.is_solid(block) {
             found.measure(labels, level_set, boundary, block, tiles);
         }
@@ -55,7 +53,6 @@ pub fn measure_volumes<const D: usize>(
         bodies: vec![Holding::NOTHING; bodies],
         regions: vec![Holding::NOTHING; regions],
         stray_liquid: 0.0,
-        by_block: found.iter().map(|of_block| of_block.liquid).collect(),
     };
     // Summed in the order of the blocks: the same for any number of threads.
     for of_block in found {
@@ -133,7 +130,6 @@ impl<const D: usize> Tiles<D> {
 /// What the cells of a block hold, by owner.
 struct Found<const D: usize> {
     parts: Vec<(Owner, Holding<D>)>,
-    liquid: f64,
     stray_liquid: f64,
 }
 
@@ -153,7 +149,6 @@ impl<const D: usize> Found<D> {
             tiles.load(labels, level_set, boundary, block);
         } else if boundary.is_clear(block) {
             // All of one kind, and of one owner.
-            self.liquid = if levels[0] < 0.0 { block_len::<D>() as f64 } else { 0.0 };
             if let Some(owner) = Owner::of(labels.block(block)[0]) {
                 self.parts.push((owner, whole_block(blocks.coord(block))));
             }
@@ -172,7 +167,6 @@ impl<const D: usize> Found<D> {
                 false if level < 0.0 => open,
                 false => 0.0,
             };
-            self.liquid += wet;
             let own = Owner::of(labels[slot]);
             let other = if on_surface { tiles.across(cell_in_block::<D>(local), level < 0.0) } else { None };
             let (own_part, other_part) = if level < 0.0 { (wet, open - wet) } else { (open - wet, wet) };

@@ -1,0 +1,203 @@
+//! The books of volume and energy add up, whatever is in a scene, and their entries are what mechanics says.
+
+use std::path::Path;
+
+use meniscus::liquid::{EnergyBook, VolumeBook};
+use meniscus::{Scene, Simulation, Stats};
+
+fn run<const D: usize>(text: &str, frames: u32) -> Vec<Stats> {
+    let scene = Scene::parse("test.toml", text, Path::new(""), &[]).expect("a valid scene");
+    let mut simulation = Simulation::<D>::new(&scene);
+    (0..frames).flat_map(|_| simulation.advance_frame().expect("it runs")).collect()
+}
+
+fn largest(book: &EnergyBook) -> f64 {
+    let value = serde_json::to_value(book).expect("numbers");
+    let entries = value.as_object().expect("an object").values();
+    entries.map(|entry| entry.as_f64().expect("a number").abs()).fold(0.0, f64::max)
+}
+
+/// Volume to rounding, energy to 1 % of the largest entry, and both in every substep.
+fn balance(name: &str, stats: &[Stats]) {
+    for pair in stats.windows(2) {
+        let [before, after] = pair else { unreachable!() };
+        let change = after.liquid_volume - before.liquid_volume;
+        let rounding = 1e-13 * after.liquid_volume;
+        let off = (after.volume_book.change() - change).abs();
+        assert!(off <= 1e-9 * change.abs() + rounding, "{name}, {} s: {:?}", after.time, after.volume_book);
+        let change = after.kinetic_energy - before.kinetic_energy;
+        let off = (after.energy_book.change() - change).abs();
+        let largest = largest(&after.energy_book);
+        assert!(off <= 0.01 * largest, "{name}, {} s: off by {off} of {:?}", after.time, after.energy_book);
+        assert!(after.energy_book.projection <= 0.0);
+        let target = after.liquid_volume_target - before.liquid_volume_target;
+        let VolumeBook { poured, drained, left, .. } = after.volume_book;
+        assert!((poured + drained + left - target).abs() < 1e-12 * after.liquid_volume + rounding);
+    }
+}
+
+/// A source, a drain, an open side, a solid that moves, two bodies that meet, walls that let go: in one scene for each kind of air.
+#[test]
+fn books_balance_in_mixed_scenes() {
+    for air in ["void", "bubbles", "two-phase"] {
+        let text = format!(
+            r#"
+            [domain]
+            size = [1.0, 1.0]
+            cells = 40
+            open = ["+y"]
+            [time]
+            fps = 30
+            [air]
+            model = "{air}"
+            [[liquid]]
+            shape = {{ box = {{ from = [0.0, 0.0], to = [0.45, 0.6] }} }}
+            [[liquid]]
+            shape = {{ box = {{ from = [0.0, 0.0], to = [1.0, 0.15] }} }}
+            [[solid]]
+            shape = {{ sphere = {{ centre = [0.7, 0.2], radius = 0.08 }} }}
+            [solid.motion]
+            interpolation = "smooth"
+            keyframes = [{{ time = 0.1 }}, {{ time = 0.5, translation = [0.15, 0.2] }}]
+            [[body]]
+            shape = {{ box = {{ from = [0.1, 0.65], to = [0.25, 0.75] }} }}
+            density = 500
+            [[body]]
+            shape = {{ box = {{ from = [0.12, 0.76], to = [0.27, 0.86] }} }}
+            density = 2500
+            [[source]]
+            shape = {{ box = {{ from = [0.9, 0.6], to = [1.0, 0.7] }} }}
+            velocity = [-1.0, 0.0]
+            stop = 0.4
+            [[sink]]
+            shape = {{ box = {{ from = [0.5, 0.0], to = [0.55, 0.05] }} }}
+            start = 0.3
+            "#
+        );
+        balance(air, &run::<2>(&text, 18));
+    }
+}
+
+/// Tiles, and walls that let go in three dimensions.
+#[test]
+fn books_balance_with_tiles_and_in_space() {
+    let tiles = r#"
+        [domain]
+        size = [1.0, 1.0]
+        cells = 64
+        [time]
+        fps = 30
+        [air]
+        model = "bubbles"
+        [regions]
+        model = "tiles"
+        [[liquid]]
+        shape = { difference = [{ box = { from = [0.0, 0.0], to = [1.0, 0.7] } }, { sphere = { centre = [0.5, 0.3], radius = 0.1 } }] }
+    "#;
+    balance("tiles", &run::<2>(tiles, 12));
+    let splash = r#"
+        [domain]
+        size = [1.0, 1.0, 1.0]
+        cells = 20
+        separation = true
+        [time]
+        fps = 30
+        [[liquid]]
+        shape = { box = { from = [0.0, 0.0, 0.0], to = [0.4, 0.7, 1.0] } }
+    "#;
+    balance("splash", &run::<3>(splash, 12));
+}
+
+fn sum(stats: &[Stats], entry: impl Fn(&EnergyBook) -> f64) -> f64 {
+    stats.iter().map(|stats| entry(&stats.energy_book)).sum()
+}
+
+/// All that a falling ball gains is the work of gravity, m g h.
+#[test]
+fn gravity_does_its_work() {
+    let ball = r#"
+        [domain]
+        size = [1.0, 1.0]
+        cells = 40
+        [time]
+        fps = 60
+        [[liquid]]
+        shape = { sphere = { centre = [0.5, 0.7], radius = 0.12 } }
+    "#;
+    let stats = run::<2>(ball, 15);
+    let last = stats.last().expect("substeps");
+    let speed = 9.81 * last.time;
+    let expected = 0.5 * 1000.0 * last.liquid_volume * speed * speed;
+    let gained = sum(&stats, |book| book.gravity + book.projection);
+    assert!((gained / last.kinetic_energy - 1.0).abs() < 5e-3, "{gained} of {}", last.kinetic_energy);
+    // The mass of faces is that of the ball only so well.
+    assert!((last.kinetic_energy / expected - 1.0).abs() < 0.03, "{} of {expected}", last.kinetic_energy);
+    // The force acts at the velocity of the end of each step.
+    let steps =
+        0.5 * 1000.0 * last.liquid_volume * 9.81 * 9.81 * stats.iter().map(|s| s.dt * s.dt).sum::<f64>();
+    assert!((sum(&stats, |book| book.projection) / steps + 1.0).abs() < 0.03, "of {steps}");
+    balance("ball", &stats);
+}
+
+/// A floor that rises lifts the water on it: its work is m g h, and gravity takes as much.
+#[test]
+fn a_solid_does_its_work() {
+    for air in ["void", "bubbles", "two-phase"] {
+        let lift = format!(
+            r#"
+            [domain]
+            size = [0.5, 1.0]
+            cells = 50
+            open = ["+y"]
+            [time]
+            fps = 30
+            [air]
+            model = "{air}"
+            [[liquid]]
+            shape = {{ box = {{ from = [0.0, 0.1], to = [0.5, 0.5] }} }}
+            [[solid]]
+            shape = {{ box = {{ from = [-0.1, -0.5], to = [0.6, 0.1] }} }}
+            [solid.motion]
+            interpolation = "smooth"
+            keyframes = [{{ time = 0.0 }}, {{ time = 1.0, translation = [0.0, 0.3] }}]
+            "#
+        );
+        let stats = run::<2>(&lift, 30);
+        let expected = 1000.0 * 0.5 * 0.4 * 9.81 * 0.3;
+        let solids = sum(&stats, |book| book.solids + book.outside);
+        assert!((solids / expected - 1.0).abs() < 0.02, "{air}: {solids} of {expected}");
+        let gravity = sum(&stats, |book| book.gravity);
+        assert!((gravity / expected + 1.0).abs() < 0.02, "{air}: {gravity} of {expected}");
+        balance(air, &stats);
+    }
+}
+
+/// A sausage becomes a circle: the work of tension is what its surface loses, and viscosity and transfers take it.
+#[test]
+fn tension_does_its_work() {
+    let [long, radius, tension] = [0.006, 0.004, 0.07];
+    let drop = format!(
+        r#"
+        gravity = [0.0, 0.0]
+        [domain]
+        size = [0.02, 0.02]
+        cells = 40
+        [time]
+        fps = 200
+        [[liquid]]
+        shape = {{ capsule = {{ from = [0.007, 0.01], to = [0.013, 0.01], radius = {radius} }} }}
+        surface_tension = {tension}
+        viscosity = 0.05
+        "#
+    );
+    let stats = run::<2>(&drop, 40);
+    let pi = std::f64::consts::PI;
+    let (perimeter, area) = (2.0 * (long + pi * radius), 2.0 * long * radius + pi * radius * radius);
+    let expected = tension * (perimeter - 2.0 * (pi * area).sqrt());
+    // What corrections take of the volume, they take against the pressure of the surface.
+    let work = sum(&stats, |book| book.tension + book.corrections);
+    assert!((work / expected - 1.0).abs() < 0.05, "{work} of {expected}");
+    let lost = sum(&stats, |book| book.viscosity + book.transfer + book.projection);
+    assert!((lost / work + 1.0).abs() < 0.02, "{lost} of {work}");
+    balance("drop", &stats);
+}
