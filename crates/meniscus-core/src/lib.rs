@@ -17,3 +17,4 @@ pub mod shape;
 pub mod simd;
 pub mod transfer;
 pub mod vector;
+pub mod waves;

@@ -8,6 +8,7 @@ use meniscus_core::grid::{Blocks, Grid};
 use meniscus_core::particles::{BlockRanges, SortWorkspace};
 use meniscus_core::transfer::TransferWorkspace;
 use meniscus_core::vector::{norm, sub};
+use meniscus_core::waves::capillary_time_step;
 use meniscus_linalg::SolveInfo;
 
 use crate::books::{EnergyBook, Ledger, VolumeBook};
@@ -150,22 +151,8 @@ pub fn max_time_step<const D: usize>(state: &State<D>, params: &Params<D>) -> f6
     let dx = params.grid.dx;
     let speed = state.max_speed + (gravity * dx).sqrt();
     let of_way = if speed > 0.0 { params.cfl * dx / speed } else { f64::INFINITY };
-    of_way.min(capillary_time_step(params))
-}
-
-/// The largest time step that is stable with surface tension: 2 / omega for the shortest wave of the grid.
-///
-/// A wave has `omega² = sigma k³ / rho`, `rho` the sum of the densities on both sides of the surface; the shortest, along the diagonal of a plane of cells,
-/// `k² = (D - 1) (pi / dx)²`. The surface moves first, and its new shape then drives the velocity: for an oscillator
-/// that is the symplectic Euler method, stable for `omega dt < 2`. The grid's own waves are slower than the
-/// exact ones, which leaves a margin.
-fn capillary_time_step<const D: usize>(params: &Params<D>) -> f64 {
-    if params.surface_tension == 0.0 {
-        return f64::INFINITY;
-    }
-    let shortest = ((D - 1) as f64).sqrt() * std::f64::consts::PI / params.grid.dx;
     let density = params.density + params.second().map_or(0.0, |second| second.density);
-    2.0 * (density / (params.surface_tension * shortest.powi(3))).sqrt()
+    of_way.min(capillary_time_step::<D>(dx, density, params.surface_tension))
 }
 
 /// How far the surface of a solid moves in its substep, in metres: at most this. Of an unbounded one, what is in the domain.
@@ -256,11 +243,11 @@ pub fn step<const D: usize>(
     }
     clock.stage("solids");
 
-    let known = reseeded.thinned + drained + collide.left + collide.lost - dropped;
+    let known = reseeded.thinned + drained + collide.left + (collide.lost - dropped);
     let before = state.particle_count();
     let ranges = PhaseRanges::sort(state, params, &blocks, &mut workspace.sort);
     // Whatever else the sort dropped was at no finite position.
-    collide.lost += before - state.particle_count() - known;
+    collide.lost += (before - state.particle_count()).saturating_sub(known);
     clock.stage("sort");
 
     let substep = Substep { dt, ranges: &ranges, boundary: &boundary };

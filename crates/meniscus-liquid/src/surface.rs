@@ -13,7 +13,7 @@ use std::sync::Arc;
 use meniscus_core::advect::advect_point;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block};
 use meniscus_core::interpolate::{interpolate, interpolate_cubic};
-use meniscus_core::level_set::{mend_distance, particle_distance};
+use meniscus_core::level_set::{particle_distance, redistance};
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
 use rayon::prelude::*;
 
@@ -36,7 +36,11 @@ pub const fn inner<const D: usize>() -> f32 {
 /// freshly seeded liquid is farther from a particle.
 pub const OUTER: f32 = 1.3;
 
-/// The same within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall.
+/// Liquid with a particle as near as this, in cells, is left as it is: particles part a little where it has been stirred for long, and a drop at rest, dented where
+/// they had, was torn at by its surface tension.
+const BESIDE: f32 = 1.0;
+
+/// The same as [`OUTER`] within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall.
 const OUTER_AT_WALL: f32 = 1.9;
 const NEAR_WALL: f32 = 1.0;
 
@@ -145,7 +149,10 @@ pub fn follow_particles<const D: usize>(
     let near_surface: Vec<bool> = blocks_with(phi, |v| v > DEEP);
     let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, walls, &near_surface);
     change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
-        let held = reach.map_or(value, |reach| value.max(nearest[slot] - reach));
+        let held = match reach {
+            Some(reach) if nearest[slot] > BESIDE => value.max(nearest[slot] - reach),
+            _ => value,
+        };
         held.min(escaped[slot] - ball::<D>(excess[slot.block]))
     });
 }
@@ -166,8 +173,8 @@ pub fn follow_both_fluids<const D: usize>(
     change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
         let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
         let held = match reach {
-            Some(reach) if to_other < to_first => value.max(to_first - reach),
-            Some(reach) if to_first < to_other => value.min(reach - to_other),
+            Some(reach) if to_other < to_first && to_first > BESIDE => value.max(to_first - reach),
+            Some(reach) if to_first < to_other && to_other > BESIDE => value.min(reach - to_other),
             _ => value,
         };
         match [first.escaped[slot], other.escaped[slot]] {
@@ -213,7 +220,7 @@ fn change_near<const D: usize>(
     agree_in_walls(phi, boundary);
     ledger.book(|book| &mut book.particles, liquid_by_block(phi, boundary));
     let band = phi.background();
-    mend_distance(phi, band);
+    redistance(phi, band);
     apply_gaps(phi, &gaps);
     keep_from_edge(phi);
     ledger.book(|book| &mut book.redistanced, liquid_by_block(phi, boundary));

@@ -74,6 +74,7 @@ pub fn solve_velocity<const D: usize>(
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.constraints(params, dt);
     let corrections = state.corrections(params, dt);
+    clock.stage("walls");
     let divergence = |slot: Slot| match &corrections {
         Some(corrections) => corrections.rate(slot.block, state.owner(slot)),
         None => 0.0,
@@ -132,8 +133,8 @@ pub fn solve_velocity<const D: usize>(
         let without_viscosity = energy_of(&velocity)?;
         add_change(&mut velocity, &before, &moved);
         book.viscosity = energy_of(&velocity)? - without_viscosity;
+        clock.stage("viscosity");
     }
-    clock.stage("viscosity");
 
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use meniscus_contact::{BodySpec, ContactError, Contacts, Domain, Moving, SolidSpec};
+use meniscus_contact::{AdvanceInfo, BodySpec, ContactError, Contacts, Domain, Moving, SolidSpec};
 use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 use meniscus_core::vector::norm;
 use meniscus_liquid::projection::Touch;
@@ -83,11 +83,12 @@ pub(crate) fn move_bodies<const D: usize>(
     bodies: &mut [RigidState<D>],
     solids: &Ways<D>,
     dt: f64,
-) {
-    let moved = advance(contacts, bodies, solids, dt);
+) -> AdvanceInfo {
+    let (moved, info) = advance(contacts, bodies, solids, dt);
     for (body, Moving { pose, velocity, spin }) in bodies.iter_mut().zip(moved) {
         body.move_to(pose, velocity, spin);
     }
+    info
 }
 
 fn advance<const D: usize>(
@@ -95,10 +96,10 @@ fn advance<const D: usize>(
     bodies: &[RigidState<D>],
     solids: &Ways<D>,
     dt: f64,
-) -> Vec<Moving<D>> {
+) -> (Vec<Moving<D>>, AdvanceInfo) {
     let mut moving = moving(bodies);
-    contacts.advance(&mut moving, solids, dt);
-    moving
+    let info = contacts.advance(&mut moving, solids, dt);
+    (moving, info)
 }
 
 fn moving<const D: usize>(bodies: &[RigidState<D>]) -> Vec<Moving<D>> {

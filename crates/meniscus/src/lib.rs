@@ -68,5 +68,5 @@ pub use pictures::{PictureOptions, Pictures, PicturesError, draw, drawing_second
 pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};
 pub use simulation::{Checkpoint, MotionFn, Simulation, SimulationError};
 pub use stats::{
-    BodyStats, BubbleEvent, BubbleStats, CellCounts, GROSS_DRIFT, ProbeValue, SolveStats, Stats,
+    BodyStats, BubbleEvent, BubbleStats, CellCounts, ContactStats, GROSS_DRIFT, ProbeValue, SolveStats, Stats,
 };

@@ -22,7 +22,9 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::{Ahead, body_stats, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
 use crate::exact::exact_volume;
 use crate::pressed::Samples;
-use crate::stats::{BubbleEvent, BubbleStats, CellCounts, GROSS_DRIFT, ProbeValue, SolveStats, Stats, drift};
+use crate::stats::{
+    BubbleEvent, BubbleStats, CellCounts, ContactStats, GROSS_DRIFT, ProbeValue, SolveStats, Stats, drift,
+};
 
 /// Where a solid is at a time, in seconds: the transform of its shape in the scene.
 pub type MotionFn<const D: usize> = Box<dyn Fn(f64) -> RigidTransform<D> + Send + Sync>;
@@ -272,9 +274,11 @@ impl<const D: usize> Simulation<D> {
         let (dt, last, mut warnings) = self.next_time_step();
         let time = self.state.time;
         let surroundings = self.surroundings(dt);
+        let mut contact = ContactStats::default();
         if let Some(contacts) = self.contacts()? {
             let solids = surroundings.solids.iter().map(|solid| (solid.from, solid.to)).collect();
-            move_bodies(&contacts, &mut self.state.bodies, &solids, dt);
+            let info = move_bodies(&contacts, &mut self.state.bodies, &solids, dt);
+            contact = ContactStats { pairs: info.contacts, overlap: info.deepest };
         }
         let info = step(&mut self.state, &self.params, &surroundings, dt, &mut self.workspace)
             .map_err(|source| SimulationError::Step { frame, time, source })?;
@@ -288,7 +292,8 @@ impl<const D: usize> Simulation<D> {
         }
         warnings.extend(step_warnings(&self.setup, &info));
         warnings.extend(self.volume_warning());
-        Ok(self.stats(frame, substep, dt, &info, warnings, started.elapsed().as_secs_f64()))
+        let seconds = started.elapsed().as_secs_f64();
+        Ok(Stats { contacts: contact, seconds, warnings, ..self.stats(frame, substep, dt, &info) })
     }
 
     /// The volume that the liquid had at the start, in m³ (2D: m²), and that of its shapes, which the grid knows only so well. None of a fluid
@@ -379,15 +384,7 @@ impl<const D: usize> Simulation<D> {
         (left / count, count == 1.0, warnings)
     }
 
-    fn stats(
-        &self,
-        frame: u32,
-        substep: u32,
-        dt: f64,
-        info: &StepInfo,
-        warnings: Vec<String>,
-        seconds: f64,
-    ) -> Stats {
+    fn stats(&self, frame: u32, substep: u32, dt: f64, info: &StepInfo) -> Stats {
         let state = &self.state;
         let stages: BTreeMap<String, f64> = info.stages.iter().map(|&(n, s)| (n.to_string(), s)).collect();
         let solid = info.solid_cells;
@@ -420,14 +417,17 @@ impl<const D: usize> Simulation<D> {
                 seconds: stages.get("projection").copied().unwrap_or(0.0),
             },
             stages,
-            seconds,
+            seconds: 0.0,
+            contacts: ContactStats::default(),
+            added_particles: info.reseed.added,
+            thinned_particles: info.reseed.thinned,
             removed_particles: info.collide.lost,
             drained_particles: info.drained + info.collide.left,
             poured_volume: info.volume_book.poured,
             drained_volume: -info.volume_book.drained - info.volume_book.left,
             volume_book: info.volume_book,
             energy_book: info.energy_book,
-            warnings,
+            warnings: Vec::new(),
             events: info
                 .bubble_events
                 .iter()

@@ -36,6 +36,8 @@ pub struct Stats {
     pub bubbles: Vec<BubbleStats>,
     /// Rigid bodies, in the order of the scene.
     pub bodies: Vec<BodyStats>,
+    /// How the bodies touch each other, solids and sides.
+    pub contacts: ContactStats,
     /// The probes by name.
     pub probes: BTreeMap<String, ProbeValue>,
     /// The pressure solve.
@@ -44,6 +46,10 @@ pub struct Stats {
     pub stages: BTreeMap<String, f64>,
     /// Seconds of computing.
     pub seconds: f64,
+    /// Particles added where there were too few.
+    pub added_particles: usize,
+    /// Particles taken where there were too many.
+    pub thinned_particles: usize,
     /// Particles lost: inside solids with no way out, or at no finite position.
     pub removed_particles: usize,
     /// Particles that sinks took or that left through open sides.
@@ -128,6 +134,15 @@ pub struct BodyStats {
     pub velocity: Vec<f64>,
     /// In radians a second; in 2D one number, counter-clockwise.
     pub angular_velocity: Vec<f64>,
+}
+
+/// How bodies touch each other, solids and sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ContactStats {
+    /// How many pairs touch.
+    pub pairs: usize,
+    /// How deep bodies lay in what they touch when the substep began, in m.
+    pub overlap: f64,
 }
 
 /// What happened to bubbles in a substep: one line of `events.jsonl`.

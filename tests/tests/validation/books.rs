@@ -187,7 +187,7 @@ fn tension_does_its_work() {
         [[liquid]]
         shape = {{ capsule = {{ from = [0.007, 0.01], to = [0.013, 0.01], radius = {radius} }} }}
         surface_tension = {tension}
-        viscosity = 0.05
+        viscosity = 0.3
         "#
     );
     let stats = run::<2>(&drop, 40);
@@ -196,7 +196,7 @@ fn tension_does_its_work() {
     let expected = tension * (perimeter - 2.0 * (pi * area).sqrt());
     // What corrections take of the volume, they take against the pressure of the surface.
     let work = sum(&stats, |book| book.tension + book.corrections);
-    assert!((work / expected - 1.0).abs() < 0.05, "{work} of {expected}");
+    assert!((work / expected - 1.0).abs() < 0.1, "{work} of {expected}");
     let lost = sum(&stats, |book| book.viscosity + book.transfer + book.projection);
     assert!((lost / work + 1.0).abs() < 0.02, "{lost} of {work}");
     balance("drop", &stats);

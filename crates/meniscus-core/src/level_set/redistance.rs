@@ -52,23 +52,6 @@ pub fn redistance<const D: usize>(phi: &mut Field<f32, D>, band: f32) -> Redista
     info
 }
 
-/// Makes `phi` a signed distance where it is not nearly one: as [`redistance`] does, but values stay as near to what they were as a part [`SLACK`] of the
-/// distance allows. Where a level set has been advected, it is known better than first-order differences tell it: each redistancing would
-/// move a curved surface by a little, always to the same side.
-pub fn mend_distance<const D: usize>(phi: &mut Field<f32, D>, band: f32) -> RedistanceInfo {
-    let old = phi.clone();
-    let info = redistance(phi, band);
-    let far: f32 = std::env::var("FAR").map_or(3.0, |s| s.parse().unwrap());
-    let sl: f32 = std::env::var("SL").map_or(0.1, |s| s.parse().unwrap());
-    phi.values_mut().par_iter_mut().zip(old.values()).for_each(|(new, &old)| {
-        if old.abs() < far {
-            let slack = sl * new.abs();
-            *new -= (*new - old).clamp(-slack, slack);
-        }
-    });
-    info
-}
-
 fn mark_neighbours<const D: usize>(blocks: &Blocks<D>, block: usize, waiting: &mut [bool]) {
     for axis in 0..D {
         for side in 0..2 {

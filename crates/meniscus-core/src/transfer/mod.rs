@@ -24,7 +24,7 @@ mod tests;
 use std::sync::Arc;
 
 pub(crate) use stencils::{BATCH, FaceTiles, Stencils};
-pub use to_grid::{ToGridInfo, TransferWorkspace, particles_to_grid};
+pub use to_grid::{TransferWorkspace, particles_to_grid};
 pub use to_particles::{Scheme, grid_to_particles};
 
 use crate::grid::{BLOCK_EDGE, Blocks};

@@ -15,20 +15,11 @@ pub struct TransferWorkspace {
     tiles: Vec<[f32; 2]>,
 }
 
-/// What a transfer to the grid could not do.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ToGridInfo {
-    /// The mass that fell on faces of inactive blocks, summed over components, and was lost. It is zero
-    /// if the blocks come from [`crate::particles::blocks_near`] with a margin of one cell.
-    pub lost_weight: f64,
-    /// Particles in no active block, which were not transferred.
-    pub skipped: usize,
-}
-
 /// Sets the face velocities to the average of the particles' velocities, `v + c . (x_face - x)`, by
 /// multilinear weights, and `weight` to the sum of those: the mass on the face, in particles. Faces
 /// that no particle reaches have weight and velocity zero: `valid_faces` are those with a positive
-/// weight.
+/// weight. What falls on faces of inactive blocks is lost: nothing, if the blocks come from [`crate::particles::blocks_near`] with a margin of one
+/// cell.
 ///
 /// # Panics
 /// If the particles are not sorted by the blocks of both fields, or moved since.
@@ -38,7 +29,7 @@ pub fn particles_to_grid<const D: usize>(
     velocity: &mut FaceField<f32, D>,
     weight: &mut FaceField<f32, D>,
     workspace: &mut TransferWorkspace,
-) -> ToGridInfo {
+) {
     let blocks = velocity.blocks().clone();
     check_sorted(particles, ranges, &blocks);
     check_sorted(particles, ranges, weight.blocks());
@@ -82,25 +73,6 @@ pub fn particles_to_grid<const D: usize>(
             }
         });
     }
-
-    let lost = occupied.par_iter().enumerate().map(|(tile, &block)| {
-        let tiles = &tiles[tile * D * len..][..D * len];
-        let mut lost = 0.0;
-        for (offset, other) in neighbourhood(&blocks, block) {
-            if other.is_none() {
-                for_each_overlap(HALO, offset, |from, _, count| {
-                    for axis in 0..D {
-                        let row = &tiles[axis * len + from..][..count];
-                        lost += row.iter().map(|node| f64::from(node[1])).sum::<f64>();
-                    }
-                });
-            }
-        }
-        lost
-    });
-    // Collected first: the order of a parallel sum would depend on the threads.
-    let lost_weight = lost.collect::<Vec<_>>().iter().sum();
-    ToGridInfo { lost_weight, skipped: particles.len() - ranges.sorted() }
 }
 
 /// Adds the momentum and mass of one block's particles to its tiles.

@@ -1,6 +1,7 @@
 //! What works but is probably not meant.
 
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
+use meniscus_core::waves::capillary_time_step;
 
 use super::Builder;
 use super::material::said;
@@ -61,10 +62,8 @@ impl<const D: usize> Builder<'_, D> {
     /// Surface tension whose shortest waves are faster than the substeps of a frame can follow.
     fn too_few_substeps_for_ripples(&mut self, setup: &Setup<D>, root: &Node) {
         let time = &setup.time;
-        // The capillary limit of an explicit method (Brackbill, Kothe and Zemach 1992), for one fluid: the time in which a
-        // wave two cells long crosses half a cell.
-        let mass_over_tension = setup.density / (4.0 * std::f64::consts::PI * setup.surface_tension);
-        let limit = (mass_over_tension * self.grid.dx.powi(3)).sqrt();
+        let density = setup.density + setup.second.map_or(0.0, |second| second.density);
+        let limit = capillary_time_step::<D>(self.grid.dx, density, setup.surface_tension);
         let needed = 1.0 / (time.fps * limit);
         if needed > f64::from(time.max_substeps) {
             let table = if setup.liquids.is_empty() { root.at("source") } else { root.at("liquid") };
