@@ -36,11 +36,7 @@ pub const fn inner<const D: usize>() -> f32 {
 /// freshly seeded liquid is farther from a particle.
 pub const OUTER: f32 = 1.3;
 
-/// Liquid with a particle as near as this, in cells, is left as it is: particles part a little where it has been stirred for long, and a drop at rest, dented where
-/// they had, was torn at by its surface tension.
-const BESIDE: f32 = 1.0;
-
-/// The same as [`OUTER`] within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall.
+/// The same within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall.
 const OUTER_AT_WALL: f32 = 1.9;
 const NEAR_WALL: f32 = 1.0;
 
@@ -149,10 +145,7 @@ pub fn follow_particles<const D: usize>(
     let near_surface: Vec<bool> = blocks_with(phi, |v| v > DEEP);
     let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, walls, &near_surface);
     change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
-        let held = match reach {
-            Some(reach) if nearest[slot] > BESIDE => value.max(nearest[slot] - reach),
-            _ => value,
-        };
+        let held = reach.map_or(value, |reach| value.max(nearest[slot] - reach));
         held.min(escaped[slot] - ball::<D>(excess[slot.block]))
     });
 }
@@ -173,8 +166,8 @@ pub fn follow_both_fluids<const D: usize>(
     change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
         let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
         let held = match reach {
-            Some(reach) if to_other < to_first && to_first > BESIDE => value.max(to_first - reach),
-            Some(reach) if to_first < to_other && to_other > BESIDE => value.min(reach - to_other),
+            Some(reach) if to_other < to_first => value.max(to_first - reach),
+            Some(reach) if to_first < to_other => value.min(reach - to_other),
             _ => value,
         };
         match [first.escaped[slot], other.escaped[slot]] {

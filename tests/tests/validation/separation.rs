@@ -345,9 +345,7 @@ fn a_block_under_a_ceiling_falls_and_leaves_nothing() {
         let expected = 0.5 * G * dt * dt * steps * (steps - 1.0);
         let fallen = start - height(&state);
         let name = format!("{D}D, ceiling {ceiling:?}");
-        // Measured in space: 0.988.
-        let tolerance = if D == 2 { 0.01 } else { 0.015 };
-        assert!((fallen / expected - 1.0).abs() < tolerance, "{name}: fell {fallen} of {expected}");
+        assert!((fallen / expected - 1.0).abs() < 0.01, "{name}: fell {fallen} of {expected}");
         assert!(worst < 0.01, "{name}: volume off by {worst}");
         let highest = state.particles.position.iter().map(|x| f64::from(x[1]) * dx).fold(0.0, f64::max);
         assert!(highest < top - 0.8 * expected, "{name}: {highest}");

@@ -29,6 +29,8 @@ pub struct Regions<const D: usize> {
     pub labels: Field<u32, D>,
     /// By region of air: whether it reaches an open side or a sink, through which air comes and goes.
     pub vented: Vec<bool>,
+    /// By body of liquid: whether it reaches an open side, through which liquid comes and goes.
+    pub spilling: Vec<bool>,
     /// Who touches whom.
     pub contacts: Vec<Contact>,
 }
@@ -84,8 +86,9 @@ impl<const D: usize> Regions<D> {
         });
         let labels = find_labels(&bodies, &air, blocks);
         let contacts = find_contacts(&labels, &found, &open, boundary);
-        let vented = find_vented(params, &surroundings.sinks, &air);
-        Self { bodies, air, labels, vented, contacts }
+        let vented = reach_outside(params, &surroundings.sinks, &air);
+        let spilling = reach_outside(params, &[], &bodies);
+        Self { bodies, air, labels, vented, spilling, contacts }
     }
 
     /// The regions that keep their volume: those that touch liquid and are not vented, but for the unconstrained one
@@ -112,6 +115,9 @@ impl<const D: usize> Regions<D> {
         let mut vented = vec![false; groups];
         for region in (0..count).filter(|&region| self.vented[region]) {
             vented[class(region)] = true;
+        }
+        for body in (0..self.bodies.len()).filter(|&body| self.spilling[body]) {
+            vented[class(count + body)] = true;
         }
         let area = liquid_area(&self.contacts, count);
         let mut sealed: BTreeMap<usize, SealedGroup> = BTreeMap::new();
@@ -239,21 +245,25 @@ fn find_contacts<const D: usize>(
     all.into_iter().map(|((body, region), area)| Contact { body, region, area }).collect()
 }
 
-/// The regions of air that reach an open side of the domain or a sink.
-fn find_vented<const D: usize>(params: &Params<D>, sinks: &[Shape<D>], air: &Components<D>) -> Vec<bool> {
-    let mut vented = vec![false; air.len()];
+/// Which components reach an open side of the domain or a sink.
+fn reach_outside<const D: usize>(
+    params: &Params<D>,
+    sinks: &[Shape<D>],
+    components: &Components<D>,
+) -> Vec<bool> {
+    let mut reach = vec![false; components.len()];
     let cells = params.grid.cells;
     let dims = Blocks::<D>::dims_of(cells);
-    let mut vent = |coord: [usize; D], is_vent: &dyn Fn([usize; D]) -> bool| {
-        if air.of_parts(coord).iter().all(|&region| vented[region as usize]) {
+    let mut look = |coord: [usize; D], is_outside: &dyn Fn([usize; D]) -> bool| {
+        if components.of_parts(coord).iter().all(|&component| reach[component as usize]) {
             return;
         }
         for inner in (0..block_len::<D>()).map(cell_in_block::<D>) {
-            if let Some(region) = air.of_cell(coord, inner)
-                && !vented[region]
-                && is_vent(std::array::from_fn(|a| coord[a] * BLOCK_EDGE + inner[a]))
+            if let Some(component) = components.of_cell(coord, inner)
+                && !reach[component]
+                && is_outside(std::array::from_fn(|a| coord[a] * BLOCK_EDGE + inner[a]))
             {
-                vented[region] = true;
+                reach[component] = true;
             }
         }
     };
@@ -266,20 +276,20 @@ fn find_vented<const D: usize>(params: &Params<D>, sinks: &[Shape<D>], air: &Com
         for index in 0..layer.iter().product() {
             let mut coord = unravel(index, layer);
             coord[axis] = side / BLOCK_EDGE;
-            vent(coord, &|cell| cell[axis] == side);
+            look(coord, &|cell| cell[axis] == side);
         }
     }
     for sink in sinks {
         for coord in (0..dims.iter().product()).map(|index| unravel(index, dims)) {
             let (centre, half_diagonal) = params.block_ball(coord);
             if sink.signed_distance(centre) < half_diagonal {
-                vent(coord, &|cell| {
+                look(coord, &|cell| {
                     sink.signed_distance(params.grid.cell_centre(cell.map(|c| c as i64))) < 0.0
                 });
             }
         }
     }
-    vented
+    reach
 }
 
 #[cfg(test)]
