@@ -6,6 +6,7 @@ use meniscus_core::extrapolate::extrapolate;
 use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
 use meniscus_core::particles::{BlockRanges, Particles};
 use meniscus_core::transfer::{Scheme, grid_to_particles, particles_to_grid};
+use meniscus_core::vector::norm;
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
@@ -136,8 +137,27 @@ pub fn solve_velocity<const D: usize>(
         clock.stage("viscosity");
     }
 
+    let tentative = velocity.clone();
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
+    let (work, allowed) =
+        (info.work.corrections, state.work_of_corrections_allowed(params, &info, &velocity, dt));
+    if work > allowed {
+        first_iterations = first_iterations.max(info.solve.iterations);
+        // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
+        let part = 0.8 * allowed / work;
+        let less = |slot: Slot| part * divergence(slot);
+        let bubbles = bubbles.as_ref().map(|bubbles| bubbles.with_part_of_growth(part));
+        let liquid = Liquid { divergence: Some(&less), bubbles: bubbles.as_ref(), ..liquid };
+        velocity = tentative;
+        info = project(
+            &liquid,
+            &mut velocity,
+            &mut pressure,
+            &params.projection(dt),
+            &mut workspace.projection,
+        )?;
+    }
     info.solve.iterations = info.solve.iterations.max(first_iterations);
     state.book_projection(&mut book, &info, &bodies, kick);
     book.sources = work_of_sources(&pressure, boundary, dt);
@@ -195,7 +215,31 @@ pub fn solve_velocity<const D: usize>(
     Ok(Solved { projection: info, viscosity, energy_book: book })
 }
 
+/// The part of the kinetic energy, and of what gravity can do in a substep, that corrections may add to it.
+const WORK_OF_CORRECTIONS: f64 = 0.01;
+
+/// What corrections may do anyway: to lift all liquid by this part of a cell.
+const NEGLIGIBLE_LIFT: f64 = 1e-6;
+
 impl<const D: usize> State<D> {
+    /// The work that corrections may do in a substep, in J: slivers of liquid in a corner that is to grow would be shot out of it. Without gravity nothing tells how much
+    /// is much.
+    fn work_of_corrections_allowed(
+        &self,
+        params: &Params<D>,
+        info: &ProjectionInfo<D>,
+        velocity: &FaceField<f32, D>,
+        dt: f64,
+    ) -> f64 {
+        let weight = params.density * self.volume * norm(params.gravity);
+        if weight == 0.0 || info.work.corrections <= WORK_OF_CORRECTIONS * info.kinetic_energy.after {
+            return f64::INFINITY;
+        }
+        let fall = max_speed(velocity, &info.valid) * dt;
+        WORK_OF_CORRECTIONS * (info.kinetic_energy.after + weight * fall)
+            + weight * NEGLIGIBLE_LIFT * params.grid.dx
+    }
+
     /// Books the projection of velocities that gravity gave a `kick` to, and what has changed since the last one.
     ///
     /// With `u0` before the kick `k`, `u` projected and `f` all that pushes, `M (u - u0) = M k + f`: the energy changes by the work

@@ -244,6 +244,13 @@ pub struct Bubbles {
     pub pressure: Vec<f64>,
 }
 
+impl Bubbles {
+    /// The same that are to grow by a part of what they were to.
+    pub fn with_part_of_growth(&self, part: f64) -> Self {
+        Self { growth: self.growth.iter().map(|growth| part * growth).collect(), ..self.clone() }
+    }
+}
+
 /// The numbers of a projection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProjectionParams {
