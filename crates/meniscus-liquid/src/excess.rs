@@ -70,11 +70,16 @@ impl Accounts {
     pub fn set_poured<const D: usize>(&mut self, boundary: &Boundary<D>, cell_volume: f64) {
         let blocks = boundary.blocks();
         self.poured = vec![0.0; blocks.len()];
-        for (cell, rate) in &boundary.outlets {
-            if let Some(slot) = blocks.locate(*cell) {
-                self.poured[slot.block] += rate / cell_volume;
+        for outlet in &boundary.outlets {
+            if let Some(slot) = blocks.locate(outlet.cell) {
+                self.poured[slot.block] += outlet.rate / cell_volume;
             }
         }
+    }
+
+    /// Notes that a source does not push so much into a block after all, in cells per second.
+    pub fn not_poured(&mut self, block: usize, rate: f64) {
+        self.poured[block] -= rate;
     }
 
     /// Lets a `part` of the excess of each block, and all of one that takes none, spread among itself and its neighbours by the `cells` in which they can take it.

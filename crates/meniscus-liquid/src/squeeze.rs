@@ -4,7 +4,7 @@ use meniscus_core::grid::{Blocks, Slot, block_len};
 use meniscus_linalg::SolveInfo;
 use rayon::prelude::*;
 
-use crate::boundary::Boundary;
+use crate::boundary::{Boundary, Outlet};
 use crate::params::{Params, Solid, Surroundings};
 use crate::regions::{Owner, Regions};
 use crate::state::State;
@@ -16,6 +16,8 @@ pub struct Squeeze {
     pub what: Squeezed,
     /// The solids, by number, that move at its walls.
     pub solids: Vec<usize>,
+    /// The sources, by number, that push into it.
+    pub sources: Vec<usize>,
 }
 
 /// What solids squeeze.
@@ -60,13 +62,33 @@ pub fn find_squeezes<const D: usize>(
         let rates: Vec<Rates> = rates.collect();
         let rates = rates.into_iter().fold(Rates::default(), Rates::joined);
         // Where no wall moves it is a source that has no room, or two fluids that regain their volumes at different rates.
-        let of_source = rates.all == 0.0 && !surroundings.sources.is_empty();
-        (of_source || rates.are_unequal()).then(|| {
+        let into = |outlet: &&Outlet<D>| level_set.blocks().locate(outlet.cell).is_some_and(is_member);
+        let mut sources: Vec<usize> =
+            boundary.outlets.iter().filter(into).map(|outlet| outlet.source).collect();
+        sources.dedup();
+        (!sources.is_empty() || rates.are_unequal()).then(|| {
             let solids = moving_solids_at(params, surroundings, boundary, level_set.blocks(), is_member);
-            Squeeze { what: Squeezed::Liquid, solids }
+            Squeeze { what: Squeezed::Liquid, solids, sources }
         })
     };
     squeezed.filter_map(|sealed| find(sealed.first)).collect()
+}
+
+impl<const D: usize> State<D> {
+    /// Takes back what sources were to pour into liquid that has no room for it, with the velocity of this moment.
+    pub(crate) fn stop_pouring(&mut self, params: &Params<D>, boundary: &Boundary<D>, squeezes: &[Squeeze]) {
+        let is_full = |source: usize| squeezes.iter().any(|squeeze| squeeze.sources.contains(&source));
+        for Outlet { cell, rate, .. } in boundary.outlets.iter().filter(|outlet| is_full(outlet.source)) {
+            self.inflow -= rate;
+            let Some(slot) = self.level_set.blocks().locate(*cell) else { continue };
+            self.accounts.not_poured(slot.block, rate / params.grid.dx.powi(D as i32));
+            if let Some(tracked) = &mut self.tracked
+                && let Some(body) = tracked.body_at(slot)
+            {
+                tracked.bodies[body].inflow -= rate;
+            }
+        }
+    }
 }
 
 /// What moving walls add to the room of something, in m³/s (2D: m²/s).
@@ -134,7 +156,7 @@ pub fn find_compressed_air<const D: usize>(
     let squeeze = |group: usize| {
         let is_member = |slot: Slot| group_of(regions.labels[slot]) == Some(group);
         let solids = moving_solids_at(params, surroundings, boundary, blocks, is_member);
-        Squeeze { what: Squeezed::Air, solids }
+        Squeeze { what: Squeezed::Air, solids, sources: Vec::new() }
     };
     (0..groups.len()).filter(is_compressed).map(squeeze).collect()
 }

@@ -258,6 +258,10 @@ pub fn step<const D: usize>(
     ledger.flowed(|book| &mut book.divergence, state.growth * dt);
     state.volume_target = (state.volume_target + ledger.page().wanted()).max(0.0);
     state.inflow = boundary.inflow();
+    if state.substep == 0 {
+        // What particles first make of the surface is no error to correct.
+        state.volume_target = ledger.volume();
+    }
     clock.stage("level_set");
     let (bubble_events, mut squeezes) = if state.tracked.is_some() {
         follow_regions(state, params, surroundings, substep, workspace, &mut ledger, &mut clock)
@@ -286,6 +290,7 @@ pub fn step<const D: usize>(
     let solved = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
     let Solved { projection: projected, viscosity, energy_book } = solved;
     squeezes.extend(find_squeezes(state, params, surroundings, &boundary, dt, &projected.solve));
+    state.stop_pouring(params, &boundary, &squeezes);
     let solid_cells = workspace.boundary.solid_cells(params, &surroundings.solids, &boundary);
     clock.stage("measure");
     workspace.ranges = Some(ranges);
@@ -444,6 +449,9 @@ fn follow_regions<const D: usize>(
     }
     let times = [state.time + dt, dt];
     let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, times, state.volume_target);
+    if state.substep == 0 {
+        tracked.rest_as_measured();
+    }
     tracked.set_inflow(boundary);
     clock.stage("tracking");
     let cell_volume = params.grid.dx.powi(D as i32);

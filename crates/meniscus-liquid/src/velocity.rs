@@ -287,7 +287,7 @@ fn minus(a: &Twist, b: &Twist) -> Twist {
 
 /// The work of sources that push in a substep, in J.
 fn work_of_sources<const D: usize>(pressure: &Field<f64, D>, boundary: &Boundary<D>, dt: f64) -> f64 {
-    boundary.outlets.iter().map(|(cell, rate)| pressure.get(*cell) * rate * dt).sum()
+    boundary.outlets.iter().map(|outlet| pressure.get(outlet.cell) * outlet.rate * dt).sum()
 }
 
 /// The velocity of the grid from that of the particles. Where those of two fluids meet, each counts by its mass.

@@ -16,6 +16,7 @@ use meniscus_liquid::{
 };
 use meniscus_scene::{
     LiquidSetup, ProbeKind, RegionFluids, RegionModel, Regions, Scene, SecondSetup, Setup, SmokeSetup,
+    SourceSetup,
 };
 use serde::{Deserialize, Serialize};
 
@@ -290,7 +291,9 @@ impl<const D: usize> Simulation<D> {
             (self.frames_done, self.substeps_of_frame) = (frame, 0);
             warnings.extend(self.samples.warnings(&self.setup, &self.state.bodies, &surroundings.solids));
         }
-        warnings.extend(step_warnings(&self.setup, &info));
+        let sources: Vec<&str> =
+            active_sources(&self.setup, time).map(|source| source.name.as_str()).collect();
+        warnings.extend(step_warnings(&self.setup, &sources, &info));
         warnings.extend(self.volume_warning());
         let seconds = started.elapsed().as_secs_f64();
         Ok(Stats { contacts: contact, seconds, warnings, ..self.stats(frame, substep, dt, &info) })
@@ -532,7 +535,7 @@ fn surroundings_of<const D: usize>(
     motions: &[Option<MotionFn<D>>],
     [from, to]: [f64; 2],
 ) -> Surroundings<D> {
-    let active = |start: f64, stop: Option<f64>| start <= from && stop.is_none_or(|stop| from < stop);
+    let sinks = setup.sinks.iter().filter(|s| is_active(s.start, s.stop, from));
     Surroundings {
         solids: (setup.solids.iter().zip(motions))
             .map(|(s, m)| Solid {
@@ -546,14 +549,24 @@ fn surroundings_of<const D: usize>(
             .collect(),
         bodies: Vec::new(),
         contact: None,
-        sources: (setup.sources.iter().filter(|s| active(s.start, s.stop)))
+        sources: active_sources(setup, from)
             .map(|s| Source { shape: s.shape.clone(), velocity: s.velocity })
             .collect(),
         smoke: (setup.smoke.iter())
             .map(|s| Smoke { shape: s.shape.clone(), fills: fills(s, [from, to]), buoyancy: s.buoyancy })
             .collect(),
-        sinks: (setup.sinks.iter().filter(|s| active(s.start, s.stop))).map(|s| s.shape.clone()).collect(),
+        sinks: sinks.map(|s| s.shape.clone()).collect(),
     }
+}
+
+/// Whether what starts and stops is there at a time.
+fn is_active(start: f64, stop: Option<f64>, time: f64) -> bool {
+    start <= time && stop.is_none_or(|stop| time < stop)
+}
+
+/// The sources that pour in the substep that begins at a time.
+fn active_sources<const D: usize>(setup: &Setup<D>, time: f64) -> impl Iterator<Item = &SourceSetup<D>> {
+    setup.sources.iter().filter(move |s| is_active(s.start, s.stop, time))
 }
 
 /// Whether smoke fills its shape in a substep: once, or all the time until it stops.
@@ -670,7 +683,8 @@ fn event_line(event: &meniscus_liquid::BubbleEvent, time: f64, [frame, substep]:
     BubbleEvent { kind, time, frame, substep, from, to, volumes }
 }
 
-fn step_warnings<const D: usize>(setup: &Setup<D>, info: &StepInfo) -> Vec<String> {
+/// What to say of a substep in which these sources poured.
+fn step_warnings<const D: usize>(setup: &Setup<D>, sources: &[&str], info: &StepInfo) -> Vec<String> {
     let mut warnings = Vec::new();
     if info.collide.lost > 0 {
         let (particles, were) =
@@ -693,6 +707,15 @@ fn step_warnings<const D: usize>(setup: &Setup<D>, info: &StepInfo) -> Vec<Strin
         };
         let names: Vec<String> = squeeze.solids.iter().map(|&k| format!("`{}`", name(k))).collect();
         let by = if names.is_empty() { "its walls".into() } else { names.join(" and ") };
+        for source in squeeze.sources.iter().filter_map(|&k| sources.get(k)) {
+            warnings.push(format!(
+                "the source `{source}` pours nothing: the liquid around it has no room for more and no way out; give it a free surface or an open \
+                 side"
+            ));
+        }
+        if squeeze.solids.is_empty() && !squeeze.sources.is_empty() {
+            continue;
+        }
         warnings.push(match squeeze.what {
             Squeezed::Liquid => format!(
                 "{by} squeezes or stretches liquid that has no way out: it keeps its volume only on average; give it a free \

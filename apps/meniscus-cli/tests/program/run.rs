@@ -141,6 +141,33 @@ fn a_drift_beyond_the_limit_fails_again_when_resumed() {
     }
 }
 
+/// A drop of a few cells: what the grid makes of it is told when it happens, and at the end.
+#[test]
+fn a_volume_that_is_far_off_is_told_and_fails() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "drop.toml",
+        r#"
+        [domain]
+        size = [1.0, 1.0]
+        cells = 16
+        [time]
+        frames = 24
+        [[liquid]]
+        shape = { sphere = { centre = [0.52, 0.8], radius = 0.09 } }
+        "#,
+    );
+    let ended = sandbox.ends(1, &["run", "drop.toml", "-o", "out"]);
+    ended.says(&["it should be that of 6 cells", "do not trust this run", "--max-drift"]);
+    assert!(
+        ended.stdout.contains("24 frames") && ended.stdout.contains("without corrections"),
+        "{}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains("off that of its shapes"), "{}", ended.stdout);
+    sandbox.ends(0, &["run", "drop.toml", "-o", "out", "--overwrite", "--max-drift", "5"]);
+}
+
 #[test]
 fn negative_counts_are_answered_with_their_range() {
     let sandbox = Sandbox::new();

@@ -26,6 +26,16 @@ const NARROW: f32 = 0.1;
 /// Faces deeper in a solid than this, in cells, are never looked at: nothing moves in there.
 const DEEP: f32 = 3.0;
 
+/// A cell that a source pushes liquid into.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlet<const D: usize> {
+    /// The number of the source.
+    pub source: usize,
+    pub cell: [i64; D],
+    /// In m³/s (2D: m²/s).
+    pub rate: f64,
+}
+
 /// The solids as the grid sees them at the end of a substep.
 #[derive(Clone, Debug)]
 pub struct Boundary<const D: usize> {
@@ -44,7 +54,7 @@ pub struct Boundary<const D: usize> {
     /// The velocity that sources prescribe on their faces, in m/s; not a number on all others.
     inlets: Option<FaceField<f32, D>>,
     /// The cells beyond the faces that sources push liquid out of, and how much, in m³/s (2D: m²/s).
-    pub outlets: Vec<([i64; D], f64)>,
+    pub outlets: Vec<Outlet<D>>,
 }
 
 /// What the grid sees of a free body.
@@ -189,7 +199,7 @@ impl<const D: usize> Boundary<D> {
         let blocks = self.blocks.clone();
         let mut inlets = FaceField::new(blocks.clone(), f32::NAN);
         let area = params.grid.dx.powi(D as i32 - 1);
-        for source in sources {
+        for (number, source) in sources.iter().enumerate() {
             for cell in source_cells(params, source) {
                 for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
                     let (mut face, mut beyond) = (cell, cell);
@@ -205,7 +215,7 @@ impl<const D: usize> Boundary<D> {
                         (false, false) => 0.0,
                     };
                     if !inner && speed != 0.0 {
-                        self.outlets.push((beyond, speed.abs() * area));
+                        self.outlets.push(Outlet { source: number, cell: beyond, rate: speed.abs() * area });
                     }
                     *open = 0.0;
                     self.resting[slot.block] = false;
@@ -223,7 +233,7 @@ impl<const D: usize> Boundary<D> {
 
     /// The volume that flows out of the sources, in m³/s (2D: m²/s).
     pub fn inflow(&self) -> f64 {
-        self.outlets.iter().map(|(_, rate)| rate).sum()
+        self.outlets.iter().map(|outlet| outlet.rate).sum()
     }
 
     /// The velocity of what closes a face, along its axis, in m/s, of the solids that count.

@@ -301,11 +301,17 @@ impl<const D: usize> Tracked<D> {
         }
     }
 
+    /// From now on everything should have the volume that it has.
+    pub fn rest_as_measured(&mut self) {
+        self.regions.iter_mut().for_each(|region| region.rest_volume = region.volume);
+        self.bodies.iter_mut().for_each(|body| body.rest_volume = body.volume);
+    }
+
     /// Notes what sources push into the bodies.
     pub fn set_inflow(&mut self, boundary: &Boundary<D>) {
-        for &(cell, rate) in &boundary.outlets {
-            if let Some(Owner::Body(body)) = Owner::of(self.labels.get(cell)) {
-                self.bodies[body].inflow += rate;
+        for outlet in &boundary.outlets {
+            if let Some(Owner::Body(body)) = Owner::of(self.labels.get(outlet.cell)) {
+                self.bodies[body].inflow += outlet.rate;
             }
         }
     }

@@ -80,7 +80,7 @@ pub struct Content {
 }
 
 /// The box that the simulation happens in, from the origin to `size`. Its sides are walls unless they are open;
-/// what is sucked in through an open one is more of what is there, and comes from rest. It has at most 4096 cells along a side and 2^30 in all; sides are rounded to whole cells.
+/// what is sucked in through an open one is more of what is there, and comes from rest: `left` in the [book of volumes](results.md#the-book-of-volumes) tells how much. It has at most 4096 cells along a side and 2^30 in all; sides are rounded to whole cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Domain {
