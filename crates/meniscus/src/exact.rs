@@ -53,8 +53,8 @@ mod tests {
         let half = Shape::half_space([0.0, 0.43], [0.0, 1.0]).unwrap();
         let of = |shapes: &[Shape<2>], solids: &[Shape<2>]| exact_volume(&grid, shapes, solids);
         let exact = std::f64::consts::PI * 0.09;
-        assert!((of(&[disc.clone()], &[]) / exact - 1.0).abs() < 1e-3);
-        assert!((of(&[half.clone()], &[]) / 0.43 - 1.0).abs() < 1e-3);
+        assert!((of(std::slice::from_ref(&disc), &[]) / exact - 1.0).abs() < 1e-3);
+        assert!((of(std::slice::from_ref(&half), &[]) / 0.43 - 1.0).abs() < 1e-3);
         let both = of(&[disc.clone(), half.clone()], &[]);
         assert!((both - of(&[half], &[disc]) - exact).abs() < 1e-3 * exact);
     }
