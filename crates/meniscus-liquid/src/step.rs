@@ -258,8 +258,8 @@ pub fn step<const D: usize>(
     ledger.flowed(|book| &mut book.divergence, state.growth * dt);
     state.volume_target = (state.volume_target + ledger.page().wanted()).max(0.0);
     state.inflow = boundary.inflow();
-    if state.substep == 0 {
-        // What particles first make of the surface is no error to correct.
+    if state.substep == 0 && state.tracked.is_some() {
+        // What particles first make of the surface of bubbles is no error to correct: their pressures would tell.
         state.volume_target = ledger.volume();
     }
     clock.stage("level_set");
