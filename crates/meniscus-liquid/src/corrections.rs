@@ -53,24 +53,24 @@ impl<const D: usize> State<D> {
         }
     }
 
-    /// Lets the excess of blocks spread for `dt` seconds.
-    pub(crate) fn spread_excess(&mut self, params: &Params<D>, dt: f64) {
-        let blocks = self.level_set.blocks().clone();
+    /// Lets the excess of blocks with such cells spread for `dt` seconds.
+    fn spread_excess(&mut self, params: &Params<D>, cells: &[Census], dt: f64) {
         // What is full of liquid has no excess of its own, and may move as a whole.
-        let takers: Vec<f64> = (count_cells(&blocks, |slot| self.owner(slot)).iter())
-            .map(|census| if census.liquid == block_len::<D>() as f64 { 0.0 } else { census.liquid })
-            .collect();
+        let full = block_len::<D>() as f64;
+        let takers: Vec<f64> =
+            cells.iter().map(|census| if census.liquid == full { 0.0 } else { census.liquid }).collect();
         let part = SPREAD * (dt / params.correction_time(dt)).min(1.0);
-        self.accounts.spread(&blocks, &takers, part);
+        self.accounts.spread(self.level_set.blocks(), &takers, part);
     }
 
-    /// The corrections of a substep; none of a fluid without a surface.
-    pub(crate) fn corrections(&self, params: &Params<D>, dt: f64) -> Option<Corrections> {
+    /// Lets the excess of blocks spread, and tells the corrections of a substep; none of a fluid without a surface.
+    pub(crate) fn spread_and_correct(&mut self, params: &Params<D>, dt: f64) -> Option<Corrections> {
         if params.air == AirModel::None {
             return None;
         }
         let time = params.correction_time(dt);
         let cells = count_cells(self.level_set.blocks(), |slot| self.owner(slot));
+        self.spread_excess(params, &cells, dt);
         let of_block = |(census, &excess): (&Census, &f64)| {
             let most = MAX_OF_BLOCK / time;
             if census.liquid > 0.0 {

@@ -203,12 +203,23 @@ fn half_points<const D: usize>(tile: &Tile<f32, D, 1>, centre: usize) -> [f64; 2
 
 /// The part of the lower face of a cell along an axis that is wet.
 pub fn wet_part<const D: usize>(phi: &Field<f32, D>, axis: usize, cell: [i64; D]) -> f64 {
-    wet_part_around(phi, axis, std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 }))
+    let below = std::array::from_fn(|a| cell[a] - i64::from(a == axis));
+    let centre = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
+    wet_part_by_middle(phi, axis, centre, 0.5 * (phi.get(cell) + phi.get(below)))
 }
 
 /// The part of a face that is wet, by its centre and the axis that it is normal to.
 pub fn wet_part_around<const D: usize>(phi: &Field<f32, D>, axis: usize, centre: [f32; D]) -> f64 {
-    let middle = interpolate(phi, centre);
+    wet_part_by_middle(phi, axis, centre, interpolate(phi, centre))
+}
+
+/// The same, by the level set at its centre too.
+fn wet_part_by_middle<const D: usize>(
+    phi: &Field<f32, D>,
+    axis: usize,
+    centre: [f32; D],
+    middle: f32,
+) -> f64 {
     // No part of a face is farther from its centre.
     if middle.abs() >= 1.0 {
         return if middle < 0.0 { 1.0 } else { 0.0 };

@@ -16,8 +16,10 @@ pub struct Squeeze {
     pub what: Squeezed,
     /// The solids, by number, that move at its walls.
     pub solids: Vec<usize>,
-    /// The sources, by number, that push into it.
+    /// The sources, by number, that push into it and have no room to.
     pub sources: Vec<usize>,
+    /// The part of what they push that there is no room for.
+    pub refused: f64,
 }
 
 /// What solids squeeze.
@@ -34,25 +36,20 @@ pub enum Squeezed {
 /// What is left of a divergence by rounding is no squeeze, as a part of the right-hand side.
 const IMBALANCE: f64 = 1e-3;
 
-/// The bodies that are squeezed or stretched: those that the solve had to make compatible, if it is the walls' doing. A wheel that turns
+/// What is squeezed or stretched: what the solve had to make compatible, if it is the doing of walls or sources. A wheel that turns
 /// in a full box changes its room by what the grid does not see exactly.
 pub fn find_squeezes<const D: usize>(
-    state: &State<D>,
     params: &Params<D>,
     surroundings: &Surroundings<D>,
     boundary: &Boundary<D>,
     dt: f64,
     solve: &SolveInfo,
 ) -> Vec<Squeeze> {
-    let level_set = &state.level_set;
-    let squeezed = solve.sealed.iter().filter(|sealed| sealed.imbalance > IMBALANCE);
+    let blocks = boundary.blocks();
     let find = |first: usize| {
-        let body = |slot: Slot| state.tracked.as_ref().and_then(|tracked| tracked.body_at(slot));
-        // A component may begin with a bubble, whose numbers come after the slots.
-        let wanted = (first < level_set.values().len()).then(|| body(Slot::from_flat::<D>(first))).flatten();
-        let is_of_body = |slot: Slot| level_set[slot] < 0.0 && (wanted.is_none() || body(slot) == wanted);
-        let is_member = |slot: Slot| params.second().is_some() || is_of_body(slot);
-        let rates = (0..level_set.blocks().len()).into_par_iter().map(|block| {
+        let room = room_around(boundary, Slot::from_flat::<D>(first));
+        let is_member = |slot: Slot| room[slot.flat::<D>()];
+        let rates = (0..blocks.len()).into_par_iter().map(|block| {
             let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
             let members = slots.filter(|&slot| !boundary.is_resting(block) && is_member(slot));
             members.fold(Rates::default(), |sum, slot| {
@@ -61,26 +58,60 @@ pub fn find_squeezes<const D: usize>(
         });
         let rates: Vec<Rates> = rates.collect();
         let rates = rates.into_iter().fold(Rates::default(), Rates::joined);
-        // Where no wall moves it is a source that has no room, or two fluids that regain their volumes at different rates.
-        let into = |outlet: &&Outlet<D>| level_set.blocks().locate(outlet.cell).is_some_and(is_member);
-        let mut sources: Vec<usize> =
-            boundary.outlets.iter().filter(into).map(|outlet| outlet.source).collect();
+        let into = |outlet: &&Outlet<D>| blocks.locate(outlet.cell).is_some_and(is_member);
+        let outlets: Vec<&Outlet<D>> = boundary.outlets.iter().filter(into).collect();
+        let poured: f64 = outlets.iter().map(|outlet| outlet.rate).sum();
+        let made = if rates.are_unequal() { rates.net } else { 0.0 };
+        let refused = if poured > 0.0 { (1.0 - made / poured).clamp(0.0, 1.0) } else { 0.0 };
+        let mut sources: Vec<usize> = outlets.iter().map(|outlet| outlet.source).collect();
         sources.dedup();
-        (!sources.is_empty() || rates.are_unequal()).then(|| {
-            let solids = moving_solids_at(params, surroundings, boundary, level_set.blocks(), is_member);
-            Squeeze { what: Squeezed::Liquid, solids, sources }
+        sources.retain(|_| refused > 0.0);
+        // Where neither is to blame, two fluids regain their volumes at different rates.
+        let squeezes = rates.are_unequal() && (poured == 0.0 || made > poured || made < 0.0);
+        (squeezes || !sources.is_empty()).then(|| {
+            let mut solids = Vec::new();
+            if squeezes {
+                solids = moving_solids_at(params, surroundings, boundary, blocks, is_member);
+            }
+            Squeeze { what: Squeezed::Liquid, solids, sources, refused }
         })
     };
-    squeezed.filter_map(|sealed| find(sealed.first)).collect()
+    // Numbers after the slots are those of bubbles that touch no liquid.
+    let squeezed = solve.sealed.iter().filter(|sealed| sealed.imbalance > IMBALANCE);
+    squeezed.filter(|sealed| sealed.first < blocks.slots()).filter_map(|sealed| find(sealed.first)).collect()
+}
+
+/// The cells that open faces connect with one. What is sealed fills its room: nothing in it gives way, be it liquid or air.
+fn room_around<const D: usize>(boundary: &Boundary<D>, first: Slot) -> Vec<bool> {
+    let blocks = boundary.blocks();
+    let mut room = vec![false; blocks.slots()];
+    room[first.flat::<D>()] = true;
+    let mut reached = vec![first];
+    while let Some(slot) = reached.pop() {
+        for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+            let Some(next) = blocks.step(slot, axis, side).filter(|next| blocks.is_inside(*next)) else {
+                continue;
+            };
+            let upper = if side == 1 { next } else { slot };
+            if boundary.open.axes[axis][upper] > 0.0 && !room[next.flat::<D>()] {
+                room[next.flat::<D>()] = true;
+                reached.push(next);
+            }
+        }
+    }
+    room
 }
 
 impl<const D: usize> State<D> {
-    /// Takes back what sources were to pour into liquid that has no room for it, with the velocity of this moment.
+    /// Takes back what sources were to pour where there is no room for it, with the velocity of this moment.
     pub(crate) fn stop_pouring(&mut self, params: &Params<D>, boundary: &Boundary<D>, squeezes: &[Squeeze]) {
-        let is_full = |source: usize| squeezes.iter().any(|squeeze| squeeze.sources.contains(&source));
-        for Outlet { cell, rate, .. } in boundary.outlets.iter().filter(|outlet| is_full(outlet.source)) {
+        for outlet in &boundary.outlets {
+            let full = squeezes.iter().find(|squeeze| squeeze.sources.contains(&outlet.source));
+            let Some((squeeze, slot)) = full.zip(self.level_set.blocks().locate(outlet.cell)) else {
+                continue;
+            };
+            let rate = squeeze.refused * outlet.rate;
             self.inflow -= rate;
-            let Some(slot) = self.level_set.blocks().locate(*cell) else { continue };
             self.accounts.not_poured(slot.block, rate / params.grid.dx.powi(D as i32));
             if let Some(tracked) = &mut self.tracked
                 && let Some(body) = tracked.body_at(slot)
@@ -156,7 +187,7 @@ pub fn find_compressed_air<const D: usize>(
     let squeeze = |group: usize| {
         let is_member = |slot: Slot| group_of(regions.labels[slot]) == Some(group);
         let solids = moving_solids_at(params, surroundings, boundary, blocks, is_member);
-        Squeeze { what: Squeezed::Air, solids, sources: Vec::new() }
+        Squeeze { what: Squeezed::Air, solids, sources: Vec::new(), refused: 0.0 }
     };
     (0..groups.len()).filter(is_compressed).map(squeeze).collect()
 }

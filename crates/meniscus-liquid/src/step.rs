@@ -289,7 +289,7 @@ pub fn step<const D: usize>(
 
     let solved = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
     let Solved { projection: projected, viscosity, energy_book } = solved;
-    squeezes.extend(find_squeezes(state, params, surroundings, &boundary, dt, &projected.solve));
+    squeezes.extend(find_squeezes(params, surroundings, &boundary, dt, &projected.solve));
     state.stop_pouring(params, &boundary, &squeezes);
     let solid_cells = workspace.boundary.solid_cells(params, &surroundings.solids, &boundary);
     clock.stage("measure");
@@ -419,7 +419,6 @@ fn settle<const D: usize>(
     }
     state.accounts.settle(volume, outflow, dt);
     state.accounts.set_poured(boundary, params.grid.dx.powi(D as i32));
-    state.spread_excess(params, dt);
 }
 
 /// Finds the bodies of liquid and the regions of air, measures them, and tells who is who; the same for each of them as

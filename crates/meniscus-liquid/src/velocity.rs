@@ -74,7 +74,7 @@ pub fn solve_velocity<const D: usize>(
     let touching = touching(state, params, surroundings, dt);
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.constraints(params, dt);
-    let corrections = state.corrections(params, dt);
+    let corrections = state.spread_and_correct(params, dt);
     clock.stage("walls");
     let divergence = |slot: Slot| match &corrections {
         Some(corrections) => corrections.rate(slot.block, state.owner(slot)),
@@ -137,12 +137,13 @@ pub fn solve_velocity<const D: usize>(
         clock.stage("viscosity");
     }
 
-    let tentative = velocity.clone();
+    // Corrections that do too much work are asked for once more, in part.
+    let tentative = corrections.is_some().then(|| velocity.clone());
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
     let (work, allowed) =
         (info.work.corrections, state.work_of_corrections_allowed(params, &info, &velocity, dt));
-    if work > allowed {
+    if let Some(tentative) = tentative.filter(|_| work > allowed) {
         first_iterations = first_iterations.max(info.solve.iterations);
         // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
         let part = 0.8 * allowed / work;
@@ -160,7 +161,13 @@ pub fn solve_velocity<const D: usize>(
     }
     info.solve.iterations = info.solve.iterations.max(first_iterations);
     state.book_projection(&mut book, &info, &bodies, kick);
-    book.sources = work_of_sources(&pressure, boundary, dt);
+    // Air has the pressure of its bubble.
+    let pressure_at = |cell: [i64; D]| {
+        let air = boundary.blocks().locate(cell).filter(|slot| state.level_set[*slot] >= 0.0);
+        let bubble = air.zip(bubbles.as_ref()).map(|(slot, bubbles)| bubbles.of_slot[slot.flat::<D>()]);
+        bubble.and_then(|k| info.bubble_pressure.get(k as usize).copied()).unwrap_or(pressure.get(cell))
+    };
+    book.sources = boundary.outlets.iter().map(|out| pressure_at(out.cell) * out.rate * dt).sum();
     book.solids -= book.sources;
     if let Some(tracked) = &mut state.tracked {
         match params.second() {
@@ -283,11 +290,6 @@ impl<const D: usize> State<D> {
 /// The difference of two velocities.
 fn minus(a: &Twist, b: &Twist) -> Twist {
     std::array::from_fn(|motion| a[motion] - b[motion])
-}
-
-/// The work of sources that push in a substep, in J.
-fn work_of_sources<const D: usize>(pressure: &Field<f64, D>, boundary: &Boundary<D>, dt: f64) -> f64 {
-    boundary.outlets.iter().map(|outlet| pressure.get(outlet.cell) * outlet.rate * dt).sum()
 }
 
 /// The velocity of the grid from that of the particles. Where those of two fluids meet, each counts by its mass.

@@ -55,6 +55,8 @@ mod pressed;
 mod run;
 mod simulation;
 mod stats;
+mod terms;
+mod warnings;
 
 pub use benchmark::{Benchmark, DiagonalCase, RegionsCase, TimedSolve, benchmark, compare_regions, substeps};
 pub use estimate::{Estimate, estimate};

@@ -7,25 +7,21 @@ use meniscus_contact::{ContactError, Contacts, Owner};
 use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
-use meniscus_linalg::{Operator, SolveParams};
+use meniscus_linalg::Operator;
 use meniscus_liquid::projection::{self, AffineRegions, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Reduced, Rigid, RigidState, SecondFluid, Slip, Smoke, Solid,
-    Source, Squeezed, State, StepError, StepInfo, Surroundings, TileSize, Tiling, Tracked, Transfer,
-    Workspace, max_time_step, probe, solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Rigid, RigidState, State, StepError, StepInfo, Surroundings,
+    Tiling, Tracked, Workspace, max_time_step, probe, solid_travel, step,
 };
-use meniscus_scene::{
-    LiquidSetup, ProbeKind, RegionFluids, RegionModel, Regions, Scene, SecondSetup, Setup, SmokeSetup,
-    SourceSetup,
-};
+use meniscus_scene::{ProbeKind, Scene, Setup};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::{Ahead, body_stats, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
 use crate::exact::exact_volume;
 use crate::pressed::Samples;
-use crate::stats::{
-    BubbleEvent, BubbleStats, CellCounts, ContactStats, GROSS_DRIFT, ProbeValue, SolveStats, Stats, drift,
-};
+use crate::stats::{BubbleEvent, BubbleStats, CellCounts, ContactStats, ProbeValue, SolveStats, Stats};
+use crate::terms::{active_sources, bodies_of, everywhere, params_of, pose_at, surroundings_of};
+use crate::warnings::{step_warnings, volume_warning};
 
 /// Where a solid is at a time, in seconds: the transform of its shape in the scene.
 pub type MotionFn<const D: usize> = Box<dyn Fn(f64) -> RigidTransform<D> + Send + Sync>;
@@ -294,7 +290,7 @@ impl<const D: usize> Simulation<D> {
         let sources: Vec<&str> =
             active_sources(&self.setup, time).map(|source| source.name.as_str()).collect();
         warnings.extend(step_warnings(&self.setup, &sources, &info));
-        warnings.extend(self.volume_warning());
+        warnings.extend(volume_warning(&self.state, self.params.grid.dx));
         let seconds = started.elapsed().as_secs_f64();
         Ok(Stats { contacts: contact, seconds, warnings, ..self.stats(frame, substep, dt, &info) })
     }
@@ -317,20 +313,6 @@ impl<const D: usize> Simulation<D> {
     /// The particles of all fluids.
     pub fn particle_count(&self) -> usize {
         self.state.particles.len() + self.state.second.len()
-    }
-
-    /// What to say where the volume is off by so much that what is seen is not to be trusted.
-    fn volume_warning(&self) -> Option<String> {
-        let State { volume, volume_target: target, .. } = self.state;
-        let off = drift(volume, target);
-        let cells = target / self.params.grid.dx.powi(D as i32);
-        (off.abs() > GROSS_DRIFT).then(|| {
-            format!(
-                "the liquid's volume is off by {:+.1} %: it should be that of {cells:.0} cells; raise domain.cells if it is few, or \
-                 time.max_substeps if it moves far in one",
-                100.0 * off
-            )
-        })
     }
 
     /// What the bodies run into.
@@ -526,138 +508,6 @@ pub(crate) fn posed_solids<const D: usize>(setup: &Setup<D>, poses: &[RigidTrans
     shapes.zip(poses).map(posed).collect()
 }
 
-fn pose_at<const D: usize>(motion: &Option<MotionFn<D>>, time: f64) -> RigidTransform<D> {
-    motion.as_ref().map_or(RigidTransform::IDENTITY, |motion| motion(time))
-}
-
-fn surroundings_of<const D: usize>(
-    setup: &Setup<D>,
-    motions: &[Option<MotionFn<D>>],
-    [from, to]: [f64; 2],
-) -> Surroundings<D> {
-    let sinks = setup.sinks.iter().filter(|s| is_active(s.start, s.stop, from));
-    Surroundings {
-        solids: (setup.solids.iter().zip(motions))
-            .map(|(s, m)| Solid {
-                shape: s.shape.clone(),
-                from: pose_at(m, from),
-                to: pose_at(m, to),
-                next: Some(pose_at(m, to + (to - from))),
-                free: None,
-                separates: s.separation,
-            })
-            .collect(),
-        bodies: Vec::new(),
-        contact: None,
-        sources: active_sources(setup, from)
-            .map(|s| Source { shape: s.shape.clone(), velocity: s.velocity })
-            .collect(),
-        smoke: (setup.smoke.iter())
-            .map(|s| Smoke { shape: s.shape.clone(), fills: fills(s, [from, to]), buoyancy: s.buoyancy })
-            .collect(),
-        sinks: sinks.map(|s| s.shape.clone()).collect(),
-    }
-}
-
-/// Whether what starts and stops is there at a time.
-fn is_active(start: f64, stop: Option<f64>, time: f64) -> bool {
-    start <= time && stop.is_none_or(|stop| time < stop)
-}
-
-/// The sources that pour in the substep that begins at a time.
-fn active_sources<const D: usize>(setup: &Setup<D>, time: f64) -> impl Iterator<Item = &SourceSetup<D>> {
-    setup.sources.iter().filter(move |s| is_active(s.start, s.stop, time))
-}
-
-/// Whether smoke fills its shape in a substep: once, or all the time until it stops.
-fn fills<const D: usize>(smoke: &SmokeSetup<D>, [from, to]: [f64; 2]) -> bool {
-    match smoke.stop {
-        Some(stop) => smoke.start <= from && from < stop,
-        None if from == to => smoke.start <= from,
-        None => from < smoke.start && smoke.start <= to,
-    }
-}
-
-/// The liquids, and those of the second kind. Where two of different kinds overlap, the first one counts.
-fn bodies_of<const D: usize>(liquids: &[LiquidSetup<D>]) -> (Vec<Body<D>>, Vec<Body<D>>) {
-    let (mut first, mut second) = (Vec::new(), Vec::<Body<D>>::new());
-    for liquid in liquids {
-        let LiquidSetup { shape, velocity, is_second } = liquid.clone();
-        if is_second {
-            second.push(Body { shape, velocity });
-        } else {
-            let taken = second.iter().map(|other| other.shape.clone());
-            first.push(Body { shape: taken.fold(shape, Shape::difference), velocity });
-        }
-    }
-    (first, second)
-}
-
-/// All of space.
-fn everywhere<const D: usize>() -> Shape<D> {
-    Shape::centred_box([0.0; D], [1e15; D]).expect("a sound box")
-}
-
-fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
-    Params {
-        open_sides: setup.open,
-        sides_separate: setup.separation,
-        gravity: setup.gravity,
-        density: setup.density,
-        viscosity: setup.viscosity,
-        walls: match setup.walls {
-            meniscus_scene::Walls::Slip => Slip::Free,
-            meniscus_scene::Walls::NoSlip => Slip::None,
-        },
-        slip_sides: setup.slip,
-        surface_tension: setup.surface_tension,
-        air: match (setup.air, setup.second) {
-            (_, Some(SecondSetup { density, viscosity })) => {
-                AirModel::TwoPhase(SecondFluid { density, viscosity })
-            }
-            _ if setup.fluid.is_some() => AirModel::None,
-            (meniscus_scene::AirModel::Bubbles, _) => AirModel::Bubbles,
-            _ => AirModel::Void,
-        },
-        transfer: match setup.particles.transfer {
-            meniscus_scene::Transfer::Apic => Transfer::Apic,
-            meniscus_scene::Transfer::Flip { blend } => Transfer::Flip { blend: blend as f32 },
-        },
-        particles_per_cell: [setup.particles.min_per_cell as usize, setup.particles.max_per_cell as usize],
-        cfl: setup.time.cfl,
-        solve: SolveParams {
-            tolerance: setup.solver.tolerance,
-            max_iterations: setup.solver.max_iterations as usize,
-        },
-        cut_cells: setup.solver.cut_cells,
-        tiling: tiling_of(&setup.regions),
-        ..Params::new(setup.grid)
-    }
-}
-
-fn tiling_of(regions: &Regions) -> Option<Tiling> {
-    let size = match regions.model {
-        RegionModel::None => return None,
-        RegionModel::Single => TileSize::One,
-        RegionModel::Tiles => TileSize::Uniform(regions.tile as usize),
-        RegionModel::Graded => {
-            TileSize::Graded { least: regions.tile as usize, largest: regions.largest as usize }
-        }
-    };
-    let fluids = match regions.fluids {
-        RegionFluids::Liquid => Reduced::Liquid,
-        RegionFluids::Air => Reduced::Second,
-        RegionFluids::Both => Reduced::Both,
-    };
-    Some(Tiling {
-        fluids,
-        size,
-        surface_band: regions.surface_band as usize,
-        interface_band: regions.interface_band.map(|layers| layers as usize),
-        solid_band: regions.solid_band as usize,
-    })
-}
-
 fn bubble_stats<const D: usize>(bubble: &Bubble<D>, time: f64) -> BubbleStats {
     let Bubble { id, volume, rest_volume, pressure, area, .. } = *bubble;
     BubbleStats {
@@ -681,51 +531,4 @@ fn event_line(event: &meniscus_liquid::BubbleEvent, time: f64, [frame, substep]:
     };
     let meniscus_liquid::BubbleEvent { from, to, volumes, .. } = event.clone();
     BubbleEvent { kind, time, frame, substep, from, to, volumes }
-}
-
-/// What to say of a substep in which these sources poured.
-fn step_warnings<const D: usize>(setup: &Setup<D>, sources: &[&str], info: &StepInfo) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if info.collide.lost > 0 {
-        let (particles, were) =
-            if info.collide.lost == 1 { ("particle", "was") } else { ("particles", "were") };
-        let lost = info.collide.lost;
-        warnings.push(format!("{lost} {particles} {were} lost inside solids and removed"));
-    }
-    if !info.contact.is_settled {
-        warnings.push(format!(
-            "which of {} contacts of bodies press was not found in {} rounds: some bodies are off by what these push; smaller steps (time.cfl) \
-             make it easier",
-            info.contact.touches, info.contact.rounds
-        ));
-    }
-    for squeeze in &info.squeezes {
-        // Bodies come after the solids.
-        let name = |k: usize| match setup.solids.get(k) {
-            Some(solid) => &solid.name,
-            None => &setup.bodies[k - setup.solids.len()].name,
-        };
-        let names: Vec<String> = squeeze.solids.iter().map(|&k| format!("`{}`", name(k))).collect();
-        let by = if names.is_empty() { "its walls".into() } else { names.join(" and ") };
-        for source in squeeze.sources.iter().filter_map(|&k| sources.get(k)) {
-            warnings.push(format!(
-                "the source `{source}` pours nothing: the liquid around it has no room for more and no way out; give it a free surface or an open \
-                 side"
-            ));
-        }
-        if squeeze.solids.is_empty() && !squeeze.sources.is_empty() {
-            continue;
-        }
-        warnings.push(match squeeze.what {
-            Squeezed::Liquid => format!(
-                "{by} squeezes or stretches liquid that has no way out: it keeps its volume only on average; give it a free \
-                 surface or an open side, or move the solid less"
-            ),
-            Squeezed::Air => format!(
-                "{by} compresses or stretches the air of a closed room, which takes it without resistance; to have it \
-                 push back, leave the room an opening"
-            ),
-        });
-    }
-    warnings
 }

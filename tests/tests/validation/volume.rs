@@ -153,6 +153,38 @@ fn a_moving_solid_displaces_its_volume() {
     assert!((level - expected).abs() < 0.015, "{level}, expected {expected}");
 }
 
+/// Where a piston makes room in a full chamber, a source that pours more than that pours as much as there is room for.
+#[test]
+fn a_full_room_that_grows_takes_what_it_has_room_for() {
+    let text = r#"
+        [domain]
+        size = [0.5, 0.5]
+        cells = 32
+        [[liquid]]
+        shape = { box = { from = [0, 0], to = [0.5, 0.5] } }
+        [[solid]]
+        shape = { box = { from = [0.4, -0.1], to = [0.6, 0.6] } }
+        motion = { keyframes = [{ time = 0 }, { time = 1, translation = [0.1, 0] }] }
+        [[source]]
+        name = "tap"
+        shape = { box = { from = [0.2, 0.2], to = [0.3, 0.25] } }
+        velocity = [0, 1]
+    "#;
+    for air in ["void", "bubbles"] {
+        let air = format!("air.model=\"{air}\"");
+        let scene = Scene::parse("piston.toml", text, Path::new(""), &[air]).expect("a valid scene");
+        let mut simulation = Simulation::<2>::new(&scene);
+        let stats: Vec<_> = (0..12).flat_map(|_| simulation.advance_frame().expect("it runs")).collect();
+        let last = stats.last().expect("substeps");
+        let poured: f64 = stats.iter().map(|s| s.poured_volume).sum();
+        // 0.1 m/s of a height of 0.5 m; what the velocity of the last substep pours is in the account of the next.
+        assert!((poured / (0.05 * (last.time - last.dt)) - 1.0).abs() < 1e-6, "{poured} in {} s", last.time);
+        assert!(stats.iter().all(|s| s.drift().abs() < 5e-3));
+        let is_told = |w: &String| w.contains("the source `tap` pours only what moving walls make room for");
+        assert!(stats.iter().all(|s| s.warnings.iter().any(is_told)));
+    }
+}
+
 /// A source in a closed room that is full pours nothing, and says so by its name.
 #[test]
 fn a_full_room_takes_no_more() {

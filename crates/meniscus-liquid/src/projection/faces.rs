@@ -45,6 +45,10 @@ impl Asked {
     pub(super) fn plus(self, other: Self) -> Self {
         Self { flux: self.flux + other.flux, work: self.work + other.work }
     }
+
+    pub(super) fn less(self, other: Self) -> Self {
+        Self { flux: self.flux - other.flux, work: self.work - other.work }
+    }
 }
 
 /// The faces of the fluids. A face is named by the slot of the cell above it.
@@ -365,8 +369,8 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         }
     }
 
-    /// What is asked for of the cells and bubbles but those that are `sealed`, and its work with the scaled pressures.
-    pub(super) fn asked(&self, scaled_pressure: &[f64], sealed: &[usize]) -> Asked {
+    /// What is asked for of the cells and bubbles, and its work with the scaled pressures.
+    pub(super) fn asked(&self, scaled_pressure: &[f64]) -> Asked {
         let mut asked = Asked::default();
         if self.liquid.divergence.is_some() {
             let of_block = |block: usize| {
@@ -376,10 +380,6 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             // Summed in the order of the blocks: the same for any number of threads.
             let of_blocks: Vec<Asked> = (0..self.blocks().len()).into_par_iter().map(of_block).collect();
             asked = of_blocks.into_iter().fold(asked, Asked::plus);
-            for &cell in sealed {
-                let not = self.asked_of(Slot::from_flat::<D>(cell), scaled_pressure);
-                asked = asked.plus(Asked { flux: -not.flux, work: -not.work });
-            }
         }
         if let Some(bubbles) = self.liquid.bubbles {
             let area = self.liquid.grid.dx.powi(D as i32 - 1);
@@ -389,20 +389,21 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         asked
     }
 
-    fn asked_of(&self, cell: Slot, scaled_pressure: &[f64]) -> Asked {
+    /// The same of a cell.
+    pub(super) fn asked_of(&self, cell: Slot, scaled_pressure: &[f64]) -> Asked {
         let flux = self.wanted_flux(cell);
         let is_liquid = self.liquid.level_set[cell].into() < 0.0;
         Asked { flux: if is_liquid { flux } else { 0.0 }, work: scaled_pressure[cell.flat::<D>()] * flux }
     }
 
-    /// The work of solids that move, with the scaled pressures; `flux` is memory.
-    pub(super) fn work_of_solids(&self, scaled_pressure: &[f64], flux: &mut [f64]) -> f64 {
+    /// The work of solids that move, with the scaled pressures, of which all that is asked for does so much; `flux` is memory.
+    pub(super) fn work_of_solids(&self, scaled_pressure: &[f64], asked: f64, flux: &mut [f64]) -> f64 {
         if self.liquid.solid_velocity.is_none() {
             return 0.0;
         }
         self.net_flux_of(None, flux);
         let of_solids_less_asked: f64 = flux.iter().zip(scaled_pressure).map(|(flux, q)| flux * q).sum();
-        -of_solids_less_asked - self.asked(scaled_pressure, &[]).work
+        -of_solids_less_asked - asked
     }
 
     /// Writes the flux out of each bubble per area of a face, that of the solids included, less what it is to

@@ -136,7 +136,7 @@ use bodies::Couplings;
 pub use bodies::{ClosedFace, FilmFlow, RigidBody};
 pub use energy::{Inertia, KineticEnergy, Work};
 pub use error::ProjectionError;
-use faces::Faces;
+use faces::{Asked, Faces};
 pub use separation::{SeparatingFace, Separation};
 use solve::Pressures;
 
@@ -423,8 +423,10 @@ pub fn project<T: Stored, const D: usize>(
     let (solve, seconds, leaving, mut separation) = pressures.finish();
 
     let cell_mass = params.density * liquid.grid.dx.powi(D as i32);
-    let asked = faces.asked(solution, &sealed).plus(regions.asked());
-    let of_solids = faces.work_of_solids(solution, rhs);
+    let asked = faces.asked(solution);
+    let of_solids = faces.work_of_solids(solution, asked.work, rhs);
+    let of_sealed = sealed.iter().map(|&i| faces.asked_of(Slot::from_flat::<D>(i), solution));
+    let asked = of_sealed.fold(asked, Asked::less).plus(regions.asked());
     let contacts = bodies.work_of_contacts(&body_velocity, solution);
     let body_energy = bodies.energy(&body_velocity).scaled(0.5 * cell_mass);
     let pushed = faces.subtract_gradient(solution, scale, velocity);

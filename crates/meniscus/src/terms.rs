@@ -1,0 +1,148 @@
+//! A scene in the terms of the solver.
+
+use meniscus_core::shape::{RigidTransform, Shape};
+use meniscus_linalg::SolveParams;
+use meniscus_liquid::{
+    AirModel, Body, Params, Reduced, SecondFluid, Slip, Smoke, Solid, Source, Surroundings, TileSize, Tiling,
+    Transfer,
+};
+use meniscus_scene::{
+    LiquidSetup, RegionFluids, RegionModel, Regions, SecondSetup, Setup, SmokeSetup, SourceSetup,
+};
+
+use crate::simulation::MotionFn;
+
+/// Where a motion is at a time.
+pub fn pose_at<const D: usize>(motion: &Option<MotionFn<D>>, time: f64) -> RigidTransform<D> {
+    motion.as_ref().map_or(RigidTransform::IDENTITY, |motion| motion(time))
+}
+
+/// What surrounds the liquid in a substep, bodies aside.
+pub fn surroundings_of<const D: usize>(
+    setup: &Setup<D>,
+    motions: &[Option<MotionFn<D>>],
+    [from, to]: [f64; 2],
+) -> Surroundings<D> {
+    let sinks = setup.sinks.iter().filter(|s| is_active(s.start, s.stop, from));
+    Surroundings {
+        solids: (setup.solids.iter().zip(motions))
+            .map(|(s, m)| Solid {
+                shape: s.shape.clone(),
+                from: pose_at(m, from),
+                to: pose_at(m, to),
+                next: Some(pose_at(m, to + (to - from))),
+                free: None,
+                separates: s.separation,
+            })
+            .collect(),
+        bodies: Vec::new(),
+        contact: None,
+        sources: active_sources(setup, from)
+            .map(|s| Source { shape: s.shape.clone(), velocity: s.velocity })
+            .collect(),
+        smoke: (setup.smoke.iter())
+            .map(|s| Smoke { shape: s.shape.clone(), fills: fills(s, [from, to]), buoyancy: s.buoyancy })
+            .collect(),
+        sinks: sinks.map(|s| s.shape.clone()).collect(),
+    }
+}
+
+/// Whether what starts and stops is there at a time.
+fn is_active(start: f64, stop: Option<f64>, time: f64) -> bool {
+    start <= time && stop.is_none_or(|stop| time < stop)
+}
+
+/// The sources that pour in the substep that begins at a time.
+pub fn active_sources<const D: usize>(setup: &Setup<D>, time: f64) -> impl Iterator<Item = &SourceSetup<D>> {
+    setup.sources.iter().filter(move |s| is_active(s.start, s.stop, time))
+}
+
+/// Whether smoke fills its shape in a substep: once, or all the time until it stops.
+fn fills<const D: usize>(smoke: &SmokeSetup<D>, [from, to]: [f64; 2]) -> bool {
+    match smoke.stop {
+        Some(stop) => smoke.start <= from && from < stop,
+        None if from == to => smoke.start <= from,
+        None => from < smoke.start && smoke.start <= to,
+    }
+}
+
+/// The liquids, and those of the second kind. Where two of different kinds overlap, the first one counts.
+pub fn bodies_of<const D: usize>(liquids: &[LiquidSetup<D>]) -> (Vec<Body<D>>, Vec<Body<D>>) {
+    let (mut first, mut second) = (Vec::new(), Vec::<Body<D>>::new());
+    for liquid in liquids {
+        let LiquidSetup { shape, velocity, is_second } = liquid.clone();
+        if is_second {
+            second.push(Body { shape, velocity });
+        } else {
+            let taken = second.iter().map(|other| other.shape.clone());
+            first.push(Body { shape: taken.fold(shape, Shape::difference), velocity });
+        }
+    }
+    (first, second)
+}
+
+/// All of space.
+pub fn everywhere<const D: usize>() -> Shape<D> {
+    Shape::centred_box([0.0; D], [1e15; D]).expect("a sound box")
+}
+
+/// The numbers of the solver.
+pub fn params_of<const D: usize>(setup: &Setup<D>) -> Params<D> {
+    Params {
+        open_sides: setup.open,
+        sides_separate: setup.separation,
+        gravity: setup.gravity,
+        density: setup.density,
+        viscosity: setup.viscosity,
+        walls: match setup.walls {
+            meniscus_scene::Walls::Slip => Slip::Free,
+            meniscus_scene::Walls::NoSlip => Slip::None,
+        },
+        slip_sides: setup.slip,
+        surface_tension: setup.surface_tension,
+        air: match (setup.air, setup.second) {
+            (_, Some(SecondSetup { density, viscosity })) => {
+                AirModel::TwoPhase(SecondFluid { density, viscosity })
+            }
+            _ if setup.fluid.is_some() => AirModel::None,
+            (meniscus_scene::AirModel::Bubbles, _) => AirModel::Bubbles,
+            _ => AirModel::Void,
+        },
+        transfer: match setup.particles.transfer {
+            meniscus_scene::Transfer::Apic => Transfer::Apic,
+            meniscus_scene::Transfer::Flip { blend } => Transfer::Flip { blend: blend as f32 },
+        },
+        particles_per_cell: [setup.particles.min_per_cell as usize, setup.particles.max_per_cell as usize],
+        cfl: setup.time.cfl,
+        solve: SolveParams {
+            tolerance: setup.solver.tolerance,
+            max_iterations: setup.solver.max_iterations as usize,
+        },
+        cut_cells: setup.solver.cut_cells,
+        tiling: tiling_of(&setup.regions),
+        ..Params::new(setup.grid)
+    }
+}
+
+fn tiling_of(regions: &Regions) -> Option<Tiling> {
+    let size = match regions.model {
+        RegionModel::None => return None,
+        RegionModel::Single => TileSize::One,
+        RegionModel::Tiles => TileSize::Uniform(regions.tile as usize),
+        RegionModel::Graded => {
+            TileSize::Graded { least: regions.tile as usize, largest: regions.largest as usize }
+        }
+    };
+    let fluids = match regions.fluids {
+        RegionFluids::Liquid => Reduced::Liquid,
+        RegionFluids::Air => Reduced::Second,
+        RegionFluids::Both => Reduced::Both,
+    };
+    Some(Tiling {
+        fluids,
+        size,
+        surface_band: regions.surface_band as usize,
+        interface_band: regions.interface_band.map(|layers| layers as usize),
+        solid_band: regions.solid_band as usize,
+    })
+}
