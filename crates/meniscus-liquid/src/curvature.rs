@@ -2,32 +2,36 @@
 //!
 //! A level set that moves with the flow and is made a distance again in every substep is accurate next to the
 //! surface, where its values stay as the flow brought them; a cell or two farther they are distances of first order
-//! only, whose second derivatives mean nothing. So the curvature is that of a quadratic surface fitted to the
-//! values by least squares, in which those next to the surface count most ([`ACROSS`]).
+//! only, whose second derivatives mean nothing. So the curvature is that of a surface fitted to the
+//! values by least squares, in which those next to the surface count most ([`ACROSS`]). It is exact for spheres.
 //!
 //! Along the surface the weights fall as a Gaussian ([`ALONG`]). Its width is what makes surface tension stable: the
 //! fit's answer to a wave of the surface must have the sign of its curvature up to the shortest wave that the grid
 //! carries. Weights `w_i` of cells along a line answer `cos(k i)` with a multiple of `sum w_i (i² - m) cos(k i)`,
 //! `m` the mean of `i²`. For the five cells of a line that the fit sees, the answer at `k = pi` is negative up to a
-//! variance of 1.1 cells², but positive for wider weights, which then feed the shortest waves: a drop at rest is torn
-//! apart at 1.4.
+//! variance of 1.1 cells², but positive for wider weights, which then feed the shortest waves. The narrower they are, the less is taken from longer waves: the answer to a wave is less than
+//! its curvature by about `k² ALONG / 2` of it.
 //!
 //! Surfaces meet walls at right angles: inside solids, and outside the domain, the level set is that of the mirrored
 //! point.
+
+mod balance;
 
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block, neighbourhood};
 use meniscus_core::interpolate::interpolate_cubic;
 use meniscus_core::vector::{dot, norm};
 use rayon::prelude::*;
 
+use balance::balance;
+
 use crate::boundary::Boundary;
 use crate::params::Params;
 
 /// The variance of the weights along the surface, in cells².
-const ALONG: f64 = 1.0;
+const ALONG: f64 = 0.9;
 
 /// The variance of the weights across the surface, in cells².
-const ACROSS: f64 = 0.2;
+const ACROSS: f64 = 0.1;
 
 /// The largest curvature that the grid can tell, for each direction along the surface, in 1/cells. Drops, films and
 /// edges below the size of a cell have this one.
@@ -63,6 +67,7 @@ pub fn surface_pressure<const D: usize>(
             }
         },
     );
+    balance(&mut pressure, level_set);
     pressure
 }
 
@@ -89,10 +94,8 @@ const fn coefficients<const D: usize>() -> usize {
 /// The sum of the principal curvatures of the surface at its point nearest to a cell, in 1/cells.
 ///
 /// With the coordinate `s` along the normal at that point and `t` along the surface, the level set is fitted by
-/// `c + g s + h t + t H t / 2`. Second derivatives along the normal are those of a distance: none.
-///
-/// The curvature of a sphere of radius R comes out too large by 1.25 / R² of it (2D; 3D: 1.7 / R²), R in cells. A term
-/// that makes the fit exact for spheres made the oscillations of drops slower, by 5 % at R = 6.4, and less stable.
+/// `c + g s + h t + t H t / 2 + m (s² - phi²) / 2`, `m` the mean of the principal curvatures, which are those of `H`. Without its last term this is a quadric. With it, a sphere of any radius is
+/// met exactly: there, `phi + phi² / (2 R) = (x² - R²) / (2 R)`.
 fn curvature<const D: usize>(tile: &FitTile<D>, centre: usize) -> f64 {
     let at = |index: usize| f64::from(tile.values()[index]);
     let stride = |a: usize| FitTile::<D>::stride(a);
@@ -137,10 +140,11 @@ fn terms<const D: usize>(local: [f64; D], value: f64) -> [f64; MOST + 1] {
     let mut terms = [0.0; MOST + 1];
     terms[0] = 1.0;
     terms[1..=D].copy_from_slice(&local);
+    let of_sphere = (local[0] * local[0] - value * value) / (D - 1) as f64;
     let mut next = D + 1;
     for a in 1..D {
         for b in a..D {
-            terms[next] = local[a] * local[b] * if a == b { 0.5 } else { 1.0 };
+            terms[next] = if a == b { 0.5 * (local[a] * local[a] + of_sphere) } else { local[a] * local[b] };
             next += 1;
         }
     }

@@ -82,7 +82,9 @@ pub fn advect_surface<const D: usize>(
             }
             let here = old.get(cell.map(|c| c as i64));
             *value = if here.abs() < far || far > band {
-                let from = advect_point(cell.map(|c| c as f32 + 0.5), velocity, -dt);
+                let nearest = nearest_of_surface(old, cell, here);
+                let origin = advect_point(nearest, velocity, -dt);
+                let from = std::array::from_fn(|a| cell[a] as f32 + 0.5 + origin[a] - nearest[a]);
                 interpolate_cubic(old, from) + rise_beyond_sides(old, from, separating)
             } else {
                 here
@@ -90,6 +92,35 @@ pub fn advect_surface<const D: usize>(
         }
     });
     new
+}
+
+/// Cells nearer to the surface than this, in cells, move as the surface does.
+const WITH_SURFACE: f32 = 1.5;
+
+/// Where the gradient is less than this, squared, there is more than one surface near, or none.
+const LEAST_SQUARED_GRADIENT: f32 = 0.5;
+
+/// The point whose flow carries the level set of a cell: next to the surface its nearest point on it, else its centre. With the flow of its own place instead, which differs along the
+/// normal, the level set would be no distance for long, and to make it one again moves the surface: a drop that oscillates then gains energy. (The extension velocities of Adalsteinsson
+/// and Sethian 1999.)
+fn nearest_of_surface<const D: usize>(phi: &Field<f32, D>, cell: [usize; D], here: f32) -> [f32; D] {
+    let centre = cell.map(|c| c as f32 + 0.5);
+    if here.abs() >= WITH_SURFACE {
+        return centre;
+    }
+    let last = phi.blocks().cells().map(|n| n - 1);
+    let slope = |a: usize| {
+        let (mut below, mut above) = (cell.map(|c| c as i64), cell.map(|c| c as i64));
+        below[a] -= i64::from(cell[a] > 0);
+        above[a] += i64::from(cell[a] < last[a]);
+        (phi.get(above) - phi.get(below)) / (above[a] - below[a]).max(1) as f32
+    };
+    let gradient: [f32; D] = std::array::from_fn(slope);
+    let squared: f32 = gradient.iter().map(|g| g * g).sum();
+    if squared < LEAST_SQUARED_GRADIENT {
+        return centre;
+    }
+    std::array::from_fn(|a| centre[a] - here * gradient[a] / squared)
 }
 
 /// Sorted particles.
@@ -145,7 +176,7 @@ pub fn follow_particles<const D: usize>(
     let near_surface: Vec<bool> = blocks_with(phi, |v| v > DEEP);
     let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, walls, &near_surface);
     change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
-        let held = reach.map_or(value, |reach| value.max(nearest[slot] - reach));
+        let held = reach.map_or(value, |reach| value.max(least_level(nearest[slot], reach)));
         held.min(escaped[slot] - ball::<D>(excess[slot.block]))
     });
 }
@@ -166,8 +197,8 @@ pub fn follow_both_fluids<const D: usize>(
     change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
         let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
         let held = match reach {
-            Some(reach) if to_other < to_first => value.max(to_first - reach),
-            Some(reach) if to_first < to_other => value.min(reach - to_other),
+            Some(reach) if to_other < to_first => value.max(least_level(to_first, reach)),
+            Some(reach) if to_first < to_other => value.min(-least_level(to_other, reach)),
             _ => value,
         };
         match [first.escaped[slot], other.escaped[slot]] {
@@ -175,6 +206,16 @@ pub fn follow_both_fluids<const D: usize>(
             [_, of_other] => held.max(ball::<D>(-excess[slot.block]) - of_other),
         }
     });
+}
+
+/// How much deeper than their distance to the end of their reach particles leave liquid. With 1, gaps between stirred particles, which are not empty, would dent the
+/// surface of a drop at rest.
+const DEEPER: f32 = 2.0;
+
+/// The least level set of a cell whose nearest particle is so far away, if liquid reaches so far beyond particles.
+fn least_level(nearest: f32, reach: f32) -> f32 {
+    let beyond = nearest - reach;
+    if beyond < 0.0 { DEEPER * beyond } else { beyond }
 }
 
 /// The radius of the ball around a particle that has escaped, in cells, in a block with such an excess of its fluid, in cells: [`inner`], and nothing

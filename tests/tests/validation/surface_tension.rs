@@ -80,35 +80,61 @@ fn laplace<const D: usize>(cells_per_diameter: f64) -> [f64; 2] {
     [of_drop, after_steps(&params, state)]
 }
 
-/// sigma / R in the plane, 2 sigma / R in space; in the liquid around a bubble as much less. The fit of the
-/// curvature is off by 1.25 / R² (R in cells; 1.7 / R² in space): 3.1 %, 0.8 % and 4.2 % here.
+/// sigma / R in the plane, 2 sigma / R in space; in the liquid around a bubble as much less.
 #[test]
 fn pressure_jumps_as_laplace_says() {
-    for (cells_per_diameter, bias) in [(12.8, 0.031), (25.6, 0.008)] {
+    for (cells_per_diameter, tolerance) in [(12.8, 0.003), (25.6, 0.001)] {
         let [drop, bubble] = laplace::<2>(cells_per_diameter);
-        assert!((drop - 1.0 - bias).abs() < 0.02, "{drop}");
-        assert!((-bubble - 1.0 - bias).abs() < 0.02, "{bubble}");
+        assert!((drop - 1.0).abs() < tolerance, "{drop}");
+        assert!((-bubble - 1.0).abs() < tolerance, "{bubble}");
     }
     let [drop, bubble] = laplace::<3>(12.8);
-    assert!((drop / 2.0 - 1.042).abs() < 0.02, "{drop}");
-    assert!((-bubble / 2.0 - 1.042).abs() < 0.02, "{bubble}");
+    assert!((drop / 2.0 - 1.0).abs() < 0.005, "{drop}");
+    assert!((-bubble / 2.0 - 1.0).abs() < 0.005, "{bubble}");
+}
+
+/// The largest speed in any substep of the periods 2 to 8 of the oscillation of a drop at rest, and how fast it drifts at most.
+fn unrest(cells_per_diameter: f64) -> (f64, f64) {
+    let period = 2.0 * PI / 6_f64.sqrt();
+    let (params, mut state, centre) = drop::<2>(cells_per_diameter);
+    let seen = run(&mut state, &params, 8.0 * period, |state| (state.max_speed, drift(state)));
+    assert!(elongation(&state, &params, centre).abs() < 1e-3);
+    let late = seen.iter().filter(|s| s.0 > period);
+    late.fold((0.0, 0.0), |(speed, drift): (f64, f64), s| (speed.max(s.1.0), drift.max(s.1.1)))
 }
 
 /// Without viscosity nothing but the grid's own damping takes away what errors of the curvature stir up. It stays
-/// small for four periods of the drop's oscillation, and the drop where it is.
+/// small, 0.35 % and 0.2 %, and the drop where it is: the forces of tension add up to nothing.
 #[test]
 fn a_drop_stays_at_rest() {
-    let period = 2.0 * PI / 6_f64.sqrt();
-    for (cells_per_diameter, periods) in [(12.8, 4.0), (25.6, 1.0)] {
-        let (params, mut state, centre) = drop::<2>(cells_per_diameter);
-        let seen = run(&mut state, &params, periods * period, |state| (state.max_speed, drift(state)));
-        let fastest = |part: &[(f64, (f64, f64))]| part.iter().fold(0.0, |max: f64, s| max.max(s.1.0));
-        let (early, late) = seen.split_at(seen.len() / 2);
-        let drift = seen.iter().fold(0.0, |max: f64, s| max.max(s.1.1));
-        assert!(fastest(early) < 0.08 && fastest(late) < 0.08);
-        assert!(drift < 0.02, "{drift}");
-        assert!(elongation(&state, &params, centre).abs() < 0.01);
+    for (cells_per_diameter, limit) in [(12.8, 0.01), (25.6, 0.01)] {
+        let (speed, drift) = unrest(cells_per_diameter);
+        assert!(speed < limit, "{speed} at {cells_per_diameter} cells");
+        assert!(drift < 0.001, "{drift} at {cells_per_diameter} cells");
     }
+}
+
+/// Two minutes.
+#[test]
+#[ignore = "takes minutes"]
+fn long_a_fine_drop_stays_at_rest() {
+    let (speed, drift) = unrest(51.2);
+    assert!(speed < 0.005 && drift < 0.001, "{speed} {drift}");
+}
+
+/// Nothing damps a drop that oscillates, nor does it gain much: its kinetic energy when it is round, after eight periods by that after half of one.
+#[test]
+fn a_drop_goes_on_oscillating() {
+    let (params, mut state, centre) = drop::<2>(12.8);
+    set_flow(&mut state, &params, |x| [-0.12 * (x[0] - centre[0]), 0.12 * (x[1] - centre[1])]);
+    let period = 2.0 * PI / 6_f64.sqrt();
+    let seen = run(&mut state, &params, 8.3 * period, |state| state.energy[0]);
+    let peak = |around: f64| {
+        let near = seen[1..].iter().filter(|s| (s.0 / period - around).abs() < 0.25);
+        near.fold(0.0, |max: f64, s| max.max(s.1))
+    };
+    let gain = peak(8.0) / peak(0.5);
+    assert!((0.9..1.12).contains(&gain), "{gain}");
 }
 
 /// The period of the second mode of a drop from its circular or spherical shape in a straining flow, by that of theory.
@@ -124,11 +150,10 @@ fn period_of_drop<const D: usize>(cells_per_diameter: f64, periods: f64) -> f64 
     2.0 * (found[last] - found[0]) / last as f64 / expected
 }
 
-/// Too fast by 1.6 and 1.1 %, and in space by 2.9 %, mostly because the curvature is too large (see
-/// [`pressure_jumps_as_laplace_says`]). A code that is good at this is off by 0.5 % at 12.8 cells.
+/// Too slow by 3.5 and 0.8 %, and in space by 2.1 %: the fit of the curvature takes about `k² ALONG / 2` from a wave, 4.4 % here at 12.8 cells.
 #[test]
 fn a_drop_oscillates_with_its_frequency() {
-    for (cells_per_diameter, tolerance) in [(12.8, 0.02), (25.6, 0.015)] {
+    for (cells_per_diameter, tolerance) in [(12.8, 0.045), (25.6, 0.015)] {
         let period = period_of_drop::<2>(cells_per_diameter, 1.6);
         assert!((period - 1.0).abs() < tolerance, "{period} at {cells_per_diameter} cells");
     }
@@ -137,7 +162,7 @@ fn a_drop_oscillates_with_its_frequency() {
 #[test]
 fn a_drop_in_space_oscillates_with_its_frequency() {
     let period = period_of_drop::<3>(12.8, 1.1);
-    assert!((period - 1.0).abs() < 0.035, "{period}");
+    assert!((period - 1.0).abs() < 0.03, "{period}");
 }
 
 /// The period of the second mode of a bubble in the middle of a pool of so many radii across and in depth, by that of
