@@ -9,13 +9,14 @@
 //! fit's answer to a wave of the surface must have the sign of its curvature up to the shortest wave that the grid
 //! carries. Weights `w_i` of cells along a line answer `cos(k i)` with a multiple of `sum w_i (i² - m) cos(k i)`,
 //! `m` the mean of `i²`. For the five cells of a line that the fit sees, the answer at `k = pi` is negative up to a
-//! variance of 1.1 cells², but positive for wider weights, which then feed the shortest waves. The narrower they are, the less is taken from longer waves: the answer to a wave is less than
-//! its curvature by about `k² ALONG / 2` of it.
+//! variance of 1.1 cells², but positive for wider weights, which then feed the shortest waves. From longer waves they take about
+//! `k² ALONG / 2` of their curvature, which is given back afterwards ([`sharpen`]).
 //!
 //! Surfaces meet walls at right angles: inside solids, and outside the domain, the level set is that of the mirrored
 //! point.
 
 mod balance;
+mod sharpen;
 
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block, neighbourhood};
 use meniscus_core::interpolate::interpolate_cubic;
@@ -23,6 +24,7 @@ use meniscus_core::vector::{dot, norm};
 use rayon::prelude::*;
 
 use balance::balance;
+use sharpen::sharpened;
 
 use crate::boundary::Boundary;
 use crate::params::Params;
@@ -67,6 +69,7 @@ pub fn surface_pressure<const D: usize>(
             }
         },
     );
+    let mut pressure = sharpened(&pressure, level_set);
     balance(&mut pressure, level_set);
     pressure
 }

@@ -74,7 +74,7 @@ fn a_viscous_capillary_wave_decays_as_it_should() {
 fn without_viscosity_a_capillary_wave_goes_on() {
     let found = capillary_wave(32, 0.0, &TIMES);
     let error = largest_difference(&found, &TIMES.map(f64::cos));
-    assert!(error < 0.03, "{error}: {found:?}");
+    assert!(error < 0.04, "{error}: {found:?}");
 }
 
 /// The rate at which an elliptic drop becomes round when viscosity outweighs inertia, by that of theory: sigma / (mu R) for
