@@ -9,9 +9,8 @@ use crate::grid::{Blocks, FaceField, Field, Mask, Slot, block_len};
 /// marks the new faces too. Only faces of active blocks and of the domain take part.
 ///
 /// A neighbour continues the lesser of the last two slopes along its axis, none where they differ in sign or one
-/// of them is not known: noise, and what is thinner than three faces, as a constant. In the first layer, where slopes are much the same, their change goes on too:
-/// smooth fields are continued to third order in the distance, so that a surface moves with the flow of the liquid up to it. (Around a bubble the
-/// flow falls with a high power of the distance: with the lesser slope its surface would move too slowly by several per cent.)
+/// of them is not known: smooth fields are continued to second order in the distance, so that a surface
+/// moves with the flow of the liquid up to it; noise, and what is thinner than three faces, as a constant.
 /// A constant field is continued exactly, bit for bit.
 ///
 /// # Panics
@@ -39,8 +38,7 @@ fn extrapolate_axis<const D: usize>(
     let of_block = |(valid, faces): (&[bool], &Mask<D>)| Mask::from_fn(|local| valid[local]).and(faces);
     let mut known: Vec<Mask<D>> =
         valid.values().par_chunks(block_len::<D>()).zip(&faces).map(of_block).collect();
-    for index in 0..layers {
-        let slope = if index == 0 { next_slope } else { lesser };
+    for _ in 0..layers {
         let next = |block: usize| next_to(&known, &blocks, block).and(&faces[block]).without(&known[block]);
         let layer: Vec<Mask<D>> = (0..blocks.len()).into_par_iter().map(next).collect();
         if layer.iter().all(Mask::is_empty) {
@@ -49,7 +47,7 @@ fn extrapolate_axis<const D: usize>(
         // All new values are found before any is written: a layer never sees itself.
         let values: Vec<Vec<f32>> = (layer.par_iter().enumerate())
             .map(|(block, layer)| {
-                layer.iter().map(|local| mean(velocity, &known, Slot { block, local }, slope)).collect()
+                layer.iter().map(|local| mean(velocity, &known, Slot { block, local })).collect()
             })
             .collect();
         let written = velocity.values_mut().par_chunks_mut(block_len::<D>()).zip(&layer).zip(&values);
@@ -74,17 +72,12 @@ fn next_to<const D: usize>(of: &[Mask<D>], blocks: &Blocks<D>, block: usize) -> 
 }
 
 /// The mean of what the known neighbours of a face, of which there is at least one, continue to it.
-fn mean<const D: usize>(
-    velocity: &Field<f32, D>,
-    known: &[Mask<D>],
-    slot: Slot,
-    slope: fn(f32, f32) -> f32,
-) -> f32 {
+fn mean<const D: usize>(velocity: &Field<f32, D>, known: &[Mask<D>], slot: Slot) -> f32 {
     let blocks = velocity.blocks();
     let (mut first, mut excess, mut count) = (0.0, 0.0, 0);
     for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
         let next = |slot| blocks.step(slot, axis, side).filter(|s| known[s.block].has(s.local));
-        if let Some(value) = continued(velocity, slot, next, slope) {
+        if let Some(value) = continued(velocity, slot, next) {
             if count == 0 {
                 first = value;
             }
@@ -102,20 +95,13 @@ fn continued<const D: usize>(
     velocity: &Field<f32, D>,
     slot: Slot,
     next: impl Fn(Slot) -> Option<Slot>,
-    slope: fn(f32, f32) -> f32,
 ) -> Option<f32> {
     let near = next(slot)?;
-    let step = next(near).and_then(|second| {
+    let slope = next(near).and_then(|second| {
         let third = next(second)?;
-        Some(slope(velocity[near] - velocity[second], velocity[second] - velocity[third]))
+        Some(lesser(velocity[near] - velocity[second], velocity[second] - velocity[third]))
     });
-    Some(velocity[near] + step.unwrap_or(0.0))
-}
-
-/// The slope after the last and the one before it: it goes on to change as it did, unless one of the two is more than twice the other.
-fn next_slope(last: f32, before: f32) -> f32 {
-    let is_smooth = last * before > 0.0 && last.abs() < 2.0 * before.abs() && before.abs() < 2.0 * last.abs();
-    if is_smooth { 2.0 * last - before } else { lesser(last, before) }
+    Some(velocity[near] + slope.unwrap_or(0.0))
 }
 
 /// The one nearer to 0 of two numbers of the same sign; 0 if their signs differ.

@@ -268,7 +268,7 @@ mod tests {
         let walls = ThinWalls::find(&params, &surroundings.solids, &boundary).filter(|_| knows_walls);
         let no_excess = vec![0.0; phi.blocks().len()];
         let mut ledger = Ledger::new(no_excess.clone(), 1.0);
-        follow_particles(&mut phi, sorted, &no_excess, &boundary, walls.as_ref(), &mut ledger);
+        follow_particles(&mut phi, sorted, &no_excess, 1.0, &boundary, walls.as_ref(), &mut ledger);
         let is_wet_below =
             |slot: &Slot| blocks.is_inside(*slot) && phi[*slot] < 0.0 && blocks.cell(*slot)[1] <= 11;
         let wet = (0..blocks.slots()).map(Slot::from_flat::<2>).filter(is_wet_below).count();

@@ -360,7 +360,9 @@ fn move_surface<const D: usize>(
     let travel = (speed * dt / params.grid.dx) as f32 * (D as f32).sqrt();
     let dt_in_cells = (dt / params.grid.dx) as f32;
     let sides = params.separating_sides();
-    let mut phi = advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides);
+    let smooth = params.surface_tension > 0.0;
+    let mut phi =
+        advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides, smooth);
     let outflow = flow_between_blocks([&state.level_set, &phi], &state.velocity, boundary, dt_in_cells);
     ledger.book(|book| &mut book.advected, liquid_by_block(&phi, boundary));
     clock.stage("surface");
@@ -370,9 +372,19 @@ fn move_surface<const D: usize>(
     match &ranges.second {
         Some(ranges) => {
             let second = Sorted { position: &state.second.position, ranges };
-            follow_both_fluids(&mut phi, [liquid, second], excess, boundary, walls.as_ref(), ledger);
+            follow_both_fluids(
+                &mut phi,
+                [liquid, second],
+                excess,
+                params.deepness(),
+                boundary,
+                walls.as_ref(),
+                ledger,
+            );
         }
-        None => follow_particles(&mut phi, liquid, excess, boundary, walls.as_ref(), ledger),
+        None => {
+            follow_particles(&mut phi, liquid, excess, params.deepness(), boundary, walls.as_ref(), ledger)
+        }
     }
     if params.air == AirModel::Bubbles && thicken_films(&mut phi) {
         ledger.book(|book| &mut book.films, liquid_by_block(&phi, boundary));

@@ -57,10 +57,16 @@ impl<const D: usize> Params<D> {
     pub(crate) fn band(&self) -> f32 {
         self.reach() as f32 + 1.0
     }
+
+    /// How much deeper than the distance to the end of their reach particles leave liquid. Surface tension keeps the surface smooth, and gaps between stirred particles, which are not empty,
+    /// would dent a drop at rest.
+    pub(crate) fn deepness(&self) -> f32 {
+        if self.surface_tension > 0.0 { 2.0 } else { 1.0 }
+    }
 }
 
 /// The level set after a substep of `dt` (in cells per velocity) in which nothing moved farther than
-/// `travel` cells, on new blocks. Air comes in through the sides that are `separating`.
+/// `travel` cells, on new blocks. Air comes in through the sides that are `separating`. Cells next to the surface move as the surface does if it is `smooth`.
 pub fn advect_surface<const D: usize>(
     old: &Field<f32, D>,
     velocity: &FaceField<f32, D>,
@@ -68,6 +74,7 @@ pub fn advect_surface<const D: usize>(
     travel: f32,
     blocks: &Arc<Blocks<D>>,
     separating: [[bool; 2]; D],
+    smooth: bool,
 ) -> Field<f32, D> {
     let band = old.background();
     // Farther than this from the surface, no cell can have come across it or see it next to itself.
@@ -82,9 +89,10 @@ pub fn advect_surface<const D: usize>(
             }
             let here = old.get(cell.map(|c| c as i64));
             *value = if here.abs() < far || far > band {
-                let nearest = nearest_of_surface(old, cell, here);
+                let centre = cell.map(|c| c as f32 + 0.5);
+                let nearest = if smooth { nearest_of_surface(old, cell, here) } else { centre };
                 let origin = advect_point(nearest, velocity, -dt);
-                let from = std::array::from_fn(|a| cell[a] as f32 + 0.5 + origin[a] - nearest[a]);
+                let from = std::array::from_fn(|a| centre[a] + (origin[a] - nearest[a]));
                 interpolate_cubic(old, from) + rise_beyond_sides(old, from, separating)
             } else {
                 here
@@ -169,6 +177,7 @@ pub fn follow_particles<const D: usize>(
     phi: &mut Field<f32, D>,
     particles: Sorted<D>,
     excess: &[f64],
+    deepness: f32,
     boundary: &Boundary<D>,
     walls: Option<&ThinWalls<D>>,
     ledger: &mut Ledger,
@@ -176,7 +185,7 @@ pub fn follow_particles<const D: usize>(
     let near_surface: Vec<bool> = blocks_with(phi, |v| v > DEEP);
     let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, walls, &near_surface);
     change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
-        let held = reach.map_or(value, |reach| value.max(least_level(nearest[slot], reach)));
+        let held = reach.map_or(value, |reach| value.max(least_level(nearest[slot], reach, deepness)));
         held.min(escaped[slot] - ball::<D>(excess[slot.block]))
     });
 }
@@ -187,6 +196,7 @@ pub fn follow_both_fluids<const D: usize>(
     phi: &mut Field<f32, D>,
     [liquid, second]: [Sorted<D>; 2],
     excess: &[f64],
+    deepness: f32,
     boundary: &Boundary<D>,
     walls: Option<&ThinWalls<D>>,
     ledger: &mut Ledger,
@@ -197,8 +207,8 @@ pub fn follow_both_fluids<const D: usize>(
     change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
         let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
         let held = match reach {
-            Some(reach) if to_other < to_first => value.max(least_level(to_first, reach)),
-            Some(reach) if to_first < to_other => value.min(-least_level(to_other, reach)),
+            Some(reach) if to_other < to_first => value.max(least_level(to_first, reach, deepness)),
+            Some(reach) if to_first < to_other => value.min(-least_level(to_other, reach, deepness)),
             _ => value,
         };
         match [first.escaped[slot], other.escaped[slot]] {
@@ -208,14 +218,10 @@ pub fn follow_both_fluids<const D: usize>(
     });
 }
 
-/// How much deeper than their distance to the end of their reach particles leave liquid. With 1, gaps between stirred particles, which are not empty, would dent the
-/// surface of a drop at rest.
-const DEEPER: f32 = 2.0;
-
-/// The least level set of a cell whose nearest particle is so far away, if liquid reaches so far beyond particles.
-fn least_level(nearest: f32, reach: f32) -> f32 {
+/// The least level set of a cell whose nearest particle is so far away, if liquid reaches so far beyond particles: `deepness` times as deep as the end of their reach is far.
+fn least_level(nearest: f32, reach: f32, deepness: f32) -> f32 {
     let beyond = nearest - reach;
-    if beyond < 0.0 { DEEPER * beyond } else { beyond }
+    if beyond < 0.0 { deepness * beyond } else { beyond }
 }
 
 /// The radius of the ball around a particle that has escaped, in cells, in a block with such an excess of its fluid, in cells: [`inner`], and nothing

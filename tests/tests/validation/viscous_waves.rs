@@ -69,12 +69,14 @@ fn a_viscous_capillary_wave_decays_as_it_should() {
     }
 }
 
-/// What decays without viscosity is the scheme's own doing: 3 % in a period and a half.
+/// What decays without viscosity is the scheme's own doing: 3 % in a period and a half with 32 cells per wave. The rest of the error is one of phase: the wave is 0.7 % too slow.
 #[test]
 fn without_viscosity_a_capillary_wave_goes_on() {
-    let found = capillary_wave(32, 0.0, &TIMES);
-    let error = largest_difference(&found, &TIMES.map(f64::cos));
-    assert!(error < 0.04, "{error}: {found:?}");
+    for (cells, tolerance) in [(32, 0.07), (64, 0.035)] {
+        let found = capillary_wave(cells, 0.0, &TIMES);
+        let error = largest_difference(&found, &TIMES.map(f64::cos));
+        assert!(error < tolerance, "{error} with {cells} cells: {found:?}");
+    }
 }
 
 /// The rate at which an elliptic drop becomes round when viscosity outweighs inertia, by that of theory: sigma / (mu R) for

@@ -177,9 +177,14 @@ fn a_full_room_that_grows_takes_what_it_has_room_for() {
         let stats: Vec<_> = (0..12).flat_map(|_| simulation.advance_frame().expect("it runs")).collect();
         let last = stats.last().expect("substeps");
         let poured: f64 = stats.iter().map(|s| s.poured_volume).sum();
-        // 0.1 m/s of a height of 0.5 m; what the velocity of the last substep pours is in the account of the next.
-        assert!((poured / (0.05 * (last.time - last.dt)) - 1.0).abs() < 1e-6, "{poured} in {} s", last.time);
-        assert!(stats.iter().all(|s| s.drift().abs() < 5e-3));
+        // 0.1 m/s of a height of 0.5 m, from the second substep on.
+        assert!(
+            (poured / (0.05 * (last.time - stats[0].dt)) - 1.0).abs() < 1e-6,
+            "{poured} in {} s",
+            last.time
+        );
+        // The room that the first substep makes, before anything flows, is filled too: 1 %.
+        assert!(stats.iter().all(|s| s.drift().abs() < 0.011));
         let is_told = |w: &String| w.contains("the source `tap` pours only what moving walls make room for");
         assert!(stats.iter().all(|s| s.warnings.iter().any(is_told)));
     }
