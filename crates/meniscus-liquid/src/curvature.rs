@@ -39,6 +39,11 @@ const ACROSS: f64 = 0.1;
 /// edges below the size of a cell have this one.
 const LARGEST: f64 = 1.0;
 
+/// The largest sum of the principal curvatures, in 1/cells.
+const fn largest_sum<const D: usize>() -> f64 {
+    (D - 1) as f64 * LARGEST
+}
+
 /// How far from a cell the fit looks, in cells.
 const REACH: usize = 2;
 
@@ -69,7 +74,8 @@ pub fn surface_pressure<const D: usize>(
             }
         },
     );
-    let mut pressure = sharpened(&pressure, level_set);
+    let largest = (scale * largest_sum::<D>()) as f32;
+    let mut pressure = sharpened(&pressure, level_set, largest);
     balance(&mut pressure, level_set);
     pressure
 }
@@ -131,7 +137,7 @@ fn curvature<const D: usize>(tile: &FitTile<D>, centre: usize) -> f64 {
             system[i][MOST] += weight * terms[i] * terms[MOST];
         }
     }
-    let limit = (D - 1) as f64 * LARGEST;
+    let limit = largest_sum::<D>();
     solve(system, n).map_or(0.0, |fit| curvature_of_fit::<D>(&fit)).clamp(-limit, limit)
 }
 

