@@ -383,7 +383,7 @@ fn move_surface<const D: usize>(
             );
         }
         None => {
-            follow_particles(&mut phi, liquid, excess, params.deepness(), boundary, walls.as_ref(), ledger)
+            follow_particles(&mut phi, liquid, excess, params.deepness(), boundary, walls.as_ref(), ledger);
         }
     }
     if params.air == AirModel::Bubbles && thicken_films(&mut phi) {

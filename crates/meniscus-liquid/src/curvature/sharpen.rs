@@ -14,12 +14,8 @@ const ACROSS: f64 = 0.3;
 /// this would be `v / m`, less a little for what both take from the shortest waves.
 const PART: f64 = 0.3;
 
-/// A field of the cells at a surface, 0 elsewhere, with its differences from the mean around each cell raised, but to no more than `largest` in size.
-pub fn sharpened<const D: usize>(
-    values: &Field<f32, D>,
-    level_set: &Field<f32, D>,
-    largest: f32,
-) -> Field<f32, D> {
+/// A field of the cells at a surface, 0 elsewhere, with its differences from the mean around each cell raised.
+pub fn sharpened<const D: usize>(values: &Field<f32, D>, level_set: &Field<f32, D>) -> Field<f32, D> {
     let mut sharp = values.clone();
     sharp.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each_init(
         || (Tile::new(0.0), Tile::new(0.0)),
@@ -31,8 +27,7 @@ pub fn sharpened<const D: usize>(
             phi.load(level_set, block);
             for (local, value) in sharp.iter_mut().enumerate().filter(|(_, value)| **value != 0.0) {
                 let centre = FitTile::<D>::index(cell_in_block::<D>(local).map(|c| c + REACH));
-                let raised = *value + PART as f32 * (*value - mean_around(tile, phi, centre));
-                *value = raised.clamp(-largest, largest);
+                *value += PART as f32 * (*value - mean_around(tile, phi, centre));
             }
         },
     );
