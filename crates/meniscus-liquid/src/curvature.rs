@@ -76,7 +76,7 @@ pub fn surface_pressure<const D: usize>(
     );
     let largest = (scale * largest_sum::<D>()) as f32;
     let mut pressure = sharpened(&pressure, level_set);
-    balance(&mut pressure, level_set);
+    balance(&mut pressure, level_set, boundary);
     pressure.values_mut().par_iter_mut().for_each(|value| *value = value.clamp(-largest, largest));
     pressure
 }

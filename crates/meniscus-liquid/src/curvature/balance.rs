@@ -7,11 +7,17 @@ use meniscus_core::components::{BlockCells, Components};
 use meniscus_core::grid::{Blocks, Field, Mask, Slot, block_len, cell_in_block};
 use rayon::prelude::*;
 
+use crate::boundary::Boundary;
+
 /// Makes the forces of the pressure of tension on each bubble and each drop that touches no wall add up to nothing, by a linear function of the position.
-pub fn balance<const D: usize>(pressure: &mut Field<f32, D>, level_set: &Field<f32, D>) {
+pub fn balance<const D: usize>(
+    pressure: &mut Field<f32, D>,
+    level_set: &Field<f32, D>,
+    boundary: &Boundary<D>,
+) {
     // A bubble in a drop is a part of its surface.
     for is_liquid in [false, true] {
-        Islands::find(level_set, is_liquid).balance(pressure, level_set);
+        Islands::find(level_set, is_liquid).balance(pressure, level_set, boundary);
     }
 }
 
@@ -28,7 +34,7 @@ struct Sums<const D: usize> {
     /// Of the position, and of 1.
     position: [f64; D],
     faces: f64,
-    /// Whether it touches a side of the domain or goes on where there are no fields.
+    /// Whether it touches a solid or a side of the domain, or goes on where there are no fields.
     is_open: bool,
 }
 
@@ -88,8 +94,9 @@ impl<const D: usize> Islands<D> {
         self.0.of_cell(blocks.coord(slot.block), cell_in_block::<D>(slot.local))
     }
 
-    fn balance(&self, pressure: &mut Field<f32, D>, level_set: &Field<f32, D>) {
-        let tilts: Vec<Option<Tilt<D>>> = self.sums(pressure, level_set).iter().map(Sums::tilt).collect();
+    fn balance(&self, pressure: &mut Field<f32, D>, level_set: &Field<f32, D>, boundary: &Boundary<D>) {
+        let sums = self.sums(pressure, level_set, boundary);
+        let tilts: Vec<Option<Tilt<D>>> = sums.iter().map(Sums::tilt).collect();
         if tilts.iter().all(Option::is_none) {
             return;
         }
@@ -107,13 +114,18 @@ impl<const D: usize> Islands<D> {
         });
     }
 
-    fn sums(&self, pressure: &Field<f32, D>, level_set: &Field<f32, D>) -> Vec<Sums<D>> {
+    fn sums(
+        &self,
+        pressure: &Field<f32, D>,
+        level_set: &Field<f32, D>,
+        boundary: &Boundary<D>,
+    ) -> Vec<Sums<D>> {
         let blocks = level_set.blocks();
         let of_block = |block: usize| {
             let mut found: Vec<(usize, Sums<D>)> = Vec::new();
             for slot in (0..block_len::<D>()).map(|local| Slot { block, local }) {
                 if let Some(island) = self.at(blocks, slot) {
-                    let sums = self.sums_of_cell(pressure, level_set, slot);
+                    let sums = self.sums_of_cell(pressure, level_set, boundary, slot);
                     match found.iter_mut().find(|(known, _)| *known == island) {
                         Some((_, sum)) => sum.add(&sums),
                         None => found.push((island, sums)),
@@ -130,7 +142,13 @@ impl<const D: usize> Islands<D> {
     }
 
     /// The sums over the faces of a cell of an island.
-    fn sums_of_cell(&self, pressure: &Field<f32, D>, level_set: &Field<f32, D>, slot: Slot) -> Sums<D> {
+    fn sums_of_cell(
+        &self,
+        pressure: &Field<f32, D>,
+        level_set: &Field<f32, D>,
+        boundary: &Boundary<D>,
+        slot: Slot,
+    ) -> Sums<D> {
         let blocks = level_set.blocks();
         let mut sums = Sums::NOTHING;
         for (axis, side) in sides::<D>() {
@@ -138,6 +156,8 @@ impl<const D: usize> Islands<D> {
                 sums.is_open = true;
                 continue;
             };
+            let upper = if side == 1 { other } else { slot };
+            sums.is_open |= boundary.open.axes[axis][upper] < 1.0;
             if self.at(blocks, other).is_some() {
                 continue;
             }
