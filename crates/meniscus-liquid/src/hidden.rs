@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, local_index, unravel};
+use meniscus_core::level_set::interface_distance;
 use rayon::prelude::*;
 
 use crate::boundary::{Boundary, is_parted, point_in_the_open};
@@ -56,6 +57,39 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
         }
     }
 
+    /// The distances of cells from the surface that they see, where such a wall lies between them and a cell of the other fluid: the surface is not in the wall.
+    pub fn distances_seen(&self, phi: &Field<f32, D>) -> Vec<Seen> {
+        let of_cell = |&slot: &Slot| {
+            if !self.has_open_face(slot) {
+                return None;
+            }
+            let value = phi[slot];
+            let mut parted = false;
+            let neighbours = std::array::from_fn(|axis| {
+                [0, 1].map(|side| {
+                    let Some((other, open)) = self.across(slot, axis, side) else { return f32::NAN };
+                    parted |= !open && (phi[other] < 0.0) != (value < 0.0);
+                    if open { phi[other] } else { f32::NAN }
+                })
+            });
+            parted.then(|| Seen { slot, value, distance: interface_distance::<D>(value, neighbours) })
+        };
+        self.near.par_iter().filter_map(of_cell).collect()
+    }
+
+    /// The cell across a face, and whether that is open.
+    fn across(&self, slot: Slot, axis: usize, side: usize) -> Option<(Slot, bool)> {
+        let blocks = self.boundary.blocks();
+        let other = blocks.step(slot, axis, side).filter(|other| blocks.is_inside(*other))?;
+        let face = if side == 0 { slot } else { other };
+        Some((other, self.boundary.open.axes[axis][face] > 0.0))
+    }
+
+    fn has_open_face(&self, slot: Slot) -> bool {
+        let mut sides = (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]);
+        sides.any(|(axis, side)| self.across(slot, axis, side).is_some_and(|(_, open)| open))
+    }
+
     /// How far the nearest particle is that belongs to a cell connected to this one.
     fn nearest_seen(&self, slot: Slot, centre: [f32; D], at_home: &AtHome<D>) -> f32 {
         let connected = self.connected(slot);
@@ -78,13 +112,9 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
             let here = found[next];
             next += 1;
             for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
-                let Some(other) = blocks.step(here, axis, side).filter(|other| blocks.is_inside(*other))
-                else {
-                    continue;
-                };
+                let Some((other, true)) = self.across(here, axis, side) else { continue };
                 let Some(place) = place(blocks.cell(other).map(|c| c as i64)) else { continue };
-                let face = if side == 0 { here } else { other };
-                if !visited[place] && self.boundary.open.axes[axis][face] > 0.0 {
+                if !visited[place] {
                     visited[place] = true;
                     found.push(other);
                 }
@@ -128,6 +158,23 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
         let mut others: Vec<Slot> = around(blocks, x.map(|c| c as i64), -1..=1).collect();
         others.sort_by(|a, b| from_centre(a).total_cmp(&from_centre(b)));
         others.into_iter().filter(|slot| blocks.is_inside(*slot)).find(sees)
+    }
+}
+
+/// The distance of a cell from the surface that it sees.
+pub struct Seen {
+    slot: Slot,
+    value: f32,
+    /// If there is a surface between it and its neighbours.
+    distance: Option<f32>,
+}
+
+impl Seen {
+    /// Sets what a redistancing that saw through walls has made of the cell.
+    pub fn set<const D: usize>(&self, phi: &mut Field<f32, D>) {
+        let level = &mut phi.values_mut()[self.slot.flat::<D>()];
+        let distance = self.distance.unwrap_or(level.abs().max(self.value.abs()));
+        *level = distance.copysign(*level);
     }
 }
 

@@ -19,6 +19,7 @@ mod inflow;
 mod measure;
 mod params;
 mod particles;
+mod potential;
 pub mod probe;
 pub mod projection;
 mod regions;

@@ -1,7 +1,7 @@
 //! What there is: volumes and cells.
 
 use meniscus_core::components::BlockCells;
-use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, Tile, block_len, cell_in_block};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::vector::{dot, norm};
 use rayon::prelude::*;
@@ -22,6 +22,11 @@ pub struct Holding<const D: usize> {
 impl<const D: usize> Holding<D> {
     /// Nothing.
     pub const NOTHING: Self = Self { volume: 0.0, area: 0.0, moment: [0.0; D] };
+
+    /// A volume with its centre at a point, without a surface.
+    fn at(centre: [f64; D], volume: f64) -> Self {
+        Self { volume, area: 0.0, moment: centre.map(|c| c * volume) }
+    }
 
     /// Adds what a part holds.
     pub fn add(&mut self, other: &Self) {
@@ -54,32 +59,113 @@ pub fn holdings_of_parts<const D: usize>(
         if let Some(part) = of_cell(local) {
             let inner = cell_in_block::<D>(local);
             let volume = open(local);
-            let moment = std::array::from_fn(|a| ((coord[a] * BLOCK_EDGE + inner[a]) as f64 + 0.5) * volume);
-            holdings[part].add(&Holding { volume, area: 0.0, moment });
+            let centre = std::array::from_fn(|a| (coord[a] * BLOCK_EDGE + inner[a]) as f64 + 0.5);
+            holdings[part].add(&Holding::at(centre, volume));
         }
     }
     holdings
+}
+
+/// How liquid fills a block.
+enum Filling {
+    Dry,
+    /// As far from the surface as that every cell is full.
+    Full,
+    InPart,
+}
+
+fn filling<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>, block: usize) -> Filling {
+    let levels = phi.block(block);
+    if boundary.is_solid(block) || levels.iter().all(|&v| v > 1.0) {
+        Filling::Dry
+    } else if levels.iter().all(|&v| v <= -1.0) {
+        Filling::Full
+    } else {
+        Filling::InPart
+    }
+}
+
+fn cells_inside<const D: usize>(blocks: &Blocks<D>, block: usize) -> impl Iterator<Item = Slot> {
+    (0..block_len::<D>()).map(move |local| Slot { block, local }).filter(|&slot| blocks.is_inside(slot))
 }
 
 /// The volume of the liquid by block, in cells: that within the zero level set of the multilinear interpolant, less
 /// what solids take of its cells.
 pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> Vec<f64> {
     let blocks = phi.blocks();
-    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| {
-        if boundary.is_solid(block) || phi.block(block).iter().all(|&v| v > 1.0) {
-            return 0.0;
+    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| match filling(phi, boundary, block) {
+        Filling::Dry => 0.0,
+        Filling::Full if boundary.is_clear(block) => block_len::<D>() as f64,
+        Filling::Full => cells_inside(blocks, block).map(|slot| boundary.open_volume(slot)).sum(),
+        Filling::InPart => {
+            load_extended(phi, block, boundary, tile);
+            cells_inside(blocks, block).map(|slot| liquid_fraction(tile, boundary, slot)).sum()
         }
-        let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
-        let inside = slots.filter(|&slot| blocks.is_inside(slot));
-        // As far from the surface as that a cell is full.
-        if phi.block(block).iter().all(|&v| v <= -1.0) {
-            let open = || inside.map(|slot| boundary.open_volume(slot)).sum();
-            return if boundary.is_clear(block) { block_len::<D>() as f64 } else { open() };
-        }
-        load_extended(phi, block, boundary, tile);
-        inside.map(|slot| liquid_fraction(tile, boundary, slot)).sum()
     };
     (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect()
+}
+
+/// All liquid, without the area of its surface.
+pub fn all_liquid<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> Holding<D> {
+    let blocks = phi.blocks();
+    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| match filling(phi, boundary, block) {
+        Filling::Dry => Holding::NOTHING,
+        Filling::Full => room_of_block(boundary, block),
+        Filling::InPart => {
+            load_extended(phi, block, boundary, tile);
+            let of_cell = |slot: Slot| {
+                let volume = liquid_fraction(tile, boundary, slot);
+                let centre = centre_of_liquid(tile, volume, cell_in_block::<D>(slot.local));
+                Holding::at(std::array::from_fn(|a| blocks.cell(slot)[a] as f64 + centre[a]), volume)
+            };
+            sum(cells_inside(blocks, block).map(of_cell))
+        }
+    };
+    let of_blocks: Vec<_> = (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect();
+    sum(of_blocks)
+}
+
+/// All that solids leave of the domain.
+pub fn all_room<const D: usize>(boundary: &Boundary<D>) -> Holding<D> {
+    let blocks = 0..boundary.blocks().len();
+    sum(blocks.into_par_iter().map(|block| room_of_block(boundary, block)).collect::<Vec<_>>())
+}
+
+/// What solids leave of a block.
+fn room_of_block<const D: usize>(boundary: &Boundary<D>, block: usize) -> Holding<D> {
+    let blocks = boundary.blocks();
+    if boundary.is_clear(block) {
+        let middle = blocks.coord(block).map(|c| (c as f64 + 0.5) * BLOCK_EDGE as f64);
+        return Holding::at(middle, block_len::<D>() as f64);
+    }
+    let of_cell =
+        |slot: Slot| Holding::at(blocks.cell(slot).map(|c| c as f64 + 0.5), boundary.open_volume(slot));
+    sum(cells_inside(blocks, block).map(of_cell))
+}
+
+fn sum<const D: usize>(parts: impl IntoIterator<Item = Holding<D>>) -> Holding<D> {
+    parts.into_iter().fold(Holding::NOTHING, |mut sum, part| {
+        sum.add(&part);
+        sum
+    })
+}
+
+/// The centre of the liquid of a cell of which it fills such a part, in cells from the cell's lower corner: exact where its surface is
+/// across an axis, and a hundredth of a cell off where it leans.
+fn centre_of_liquid<const D: usize>(tile: &Tile<f32, D, 1>, part: f64, inner: [usize; D]) -> [f64; D] {
+    let normal = rises(tile, inner);
+    let length = norm(normal);
+    let back = if length > 0.0 { 0.5 * (1.0 - part) / length } else { 0.0 };
+    normal.map(|n| 0.5 - back * n)
+}
+
+/// By how much the level set rises along each axis around a cell, in two cells.
+fn rises<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> [f64; D] {
+    let centre = Tile::<f32, D, 1>::index(inner.map(|c| c + 1));
+    std::array::from_fn(|a| {
+        let stride = Tile::<f32, D, 1>::stride(a);
+        f64::from(tile.values()[centre + stride] - tile.values()[centre - stride])
+    })
 }
 
 /// Loads a block and its halo; cells outside the domain take the value of the nearest one inside, or beyond a side
@@ -136,14 +222,10 @@ pub fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, boundary: &Bounda
     let (wet, open) = (wet_fraction(tile, inner), boundary.open_volume(slot));
     let both_cut = wet > 0.0 && wet < 1.0 && open > 0.0 && open < 1.0;
     let Some(walls) = both_cut.then(|| boundary.corner_distances(slot)).flatten() else { return wet * open };
-    let centre = Tile::<f32, D, 1>::index(inner.map(|c| c + 1));
-    let rise = |a: usize| {
-        let stride = Tile::<f32, D, 1>::stride(a);
-        f64::from(tile.values()[centre - stride] - tile.values()[centre + stride])
-    };
+    let fall = rises(tile, inner).map(|rise| -rise);
     let wall_rise =
         |a: usize| (0..1usize << D).map(|k| if k >> a & 1 == 1 { walls[k] } else { -walls[k] }).sum::<f64>();
-    overlap(wet, open, cosine::<D>(std::array::from_fn(rise), std::array::from_fn(wall_rise)))
+    overlap(wet, open, cosine(fall, std::array::from_fn(wall_rise)))
 }
 
 /// The overlap of two parts of a cell behind planes whose normals enclose an angle with this cosine: exact for

@@ -8,7 +8,7 @@ use meniscus_core::grid::{Blocks, Grid};
 use meniscus_core::particles::{BlockRanges, SortWorkspace};
 use meniscus_core::transfer::TransferWorkspace;
 use meniscus_core::vector::{norm, sub};
-use meniscus_core::waves::capillary_time_step;
+use meniscus_core::waves::{capillary_time_step, gravity_time_step};
 use meniscus_linalg::SolveInfo;
 
 use crate::books::{EnergyBook, Ledger, VolumeBook};
@@ -103,6 +103,8 @@ pub struct StepInfo {
     pub solid_cells: usize,
     /// The kinetic energy of the liquid and of the bodies, in J (2D: J/m).
     pub kinetic_energy: f64,
+    /// The potential energy of the fluids and of the bodies, in J (2D: J/m), at the moment of their velocities: half a substep after that of where they are.
+    pub potential_energy: f64,
     /// The largest error of a cell's divergence, in 1/s.
     pub max_divergence: f64,
     /// The pressure solve; of the two that viscosity needs the last, but the most iterations.
@@ -145,14 +147,20 @@ pub enum StepError {
 }
 
 /// The largest time step that keeps the liquid's way within [`Params::cfl`] cells: of its speed, and of that
-/// which gravity adds while it crosses a cell; and that keeps capillary waves stable.
+/// which gravity adds while it crosses a cell; and that keeps waves of the surface stable.
 pub fn max_time_step<const D: usize>(state: &State<D>, params: &Params<D>) -> f64 {
-    let gravity = params.gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
+    let gravity = norm(params.gravity);
     let dx = params.grid.dx;
     let speed = state.max_speed + (gravity * dx).sqrt();
     let of_way = if speed > 0.0 { params.cfl * dx / speed } else { f64::INFINITY };
-    let density = params.density + params.second().map_or(0.0, |second| second.density);
-    of_way.min(capillary_time_step::<D>(dx, density, params.surface_tension))
+    if params.air == AirModel::None {
+        return of_way;
+    }
+    let second = params.second().map_or(0.0, |second| second.density);
+    let part = (params.density - second).abs() / params.density.max(second);
+    of_way
+        .min(capillary_time_step::<D>(dx, params.density + second, params.surface_tension))
+        .min(gravity_time_step::<D>(dx, gravity, part))
 }
 
 /// How far the surface of a solid moves in its substep, in metres: at most this. Of an unbounded one, what is in the domain.
@@ -291,6 +299,9 @@ pub fn step<const D: usize>(
     let Solved { projection: projected, viscosity, energy_book } = solved;
     squeezes.extend(find_squeezes(params, surroundings, &boundary, dt, &projected.solve));
     state.stop_pouring(params, &boundary, &squeezes);
+    // Velocities are those of the end of the substep that moved everything by the last ones: gravity does half of its work until positions are as far.
+    let potential_energy =
+        state.potential_energy(params, surroundings, &boundary) - 0.5 * energy_book.gravity;
     let solid_cells = workspace.boundary.solid_cells(params, &surroundings.solids, &boundary);
     clock.stage("measure");
     workspace.ranges = Some(ranges);
@@ -303,6 +314,7 @@ pub fn step<const D: usize>(
         regions: projected.regions,
         solid_cells,
         kinetic_energy: state.energy.iter().sum(),
+        potential_energy,
         max_divergence: projected.max_divergence,
         solve: projected.solve,
         separation: projected.separation,

@@ -184,7 +184,7 @@ pub fn follow_particles<const D: usize>(
 ) {
     let near_surface: Vec<bool> = blocks_with(phi, |v| v > DEEP);
     let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, walls, &near_surface);
-    change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
+    change_near(phi, boundary, walls, &near_surface, ledger, |slot, value, reach| {
         let held = reach.map_or(value, |reach| value.max(least_level(nearest[slot], reach, deepness)));
         held.min(escaped[slot] - ball::<D>(excess[slot.block]))
     });
@@ -204,7 +204,7 @@ pub fn follow_both_fluids<const D: usize>(
     let near_surface: Vec<bool> = blocks_with(phi, |v| v.abs() < -DEEP);
     let [first, other] =
         [(1.0, liquid), (-1.0, second)].map(|(sign, p)| Knowledge::new(phi, sign, p, walls, &near_surface));
-    change_near(phi, boundary, &near_surface, ledger, |slot, value, reach| {
+    change_near(phi, boundary, walls, &near_surface, ledger, |slot, value, reach| {
         let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
         let held = match reach {
             Some(reach) if to_other < to_first => value.max(least_level(to_first, reach, deepness)),
@@ -240,6 +240,7 @@ fn blocks_with<const D: usize>(phi: &Field<f32, D>, is_such: impl Fn(f32) -> boo
 fn change_near<const D: usize>(
     phi: &mut Field<f32, D>,
     boundary: &Boundary<D>,
+    walls: Option<&ThinWalls<D>>,
     near_surface: &[bool],
     ledger: &mut Ledger,
     change: impl Fn(Slot, f32, Option<f32>) -> f32 + Sync,
@@ -260,7 +261,9 @@ fn change_near<const D: usize>(
     agree_in_walls(phi, boundary);
     ledger.book(|book| &mut book.particles, liquid_by_block(phi, boundary));
     let band = phi.background();
+    let seen = walls.map(|walls| walls.distances_seen(phi));
     redistance(phi, band);
+    seen.iter().flatten().for_each(|seen| seen.set(phi));
     apply_gaps(phi, &gaps);
     keep_from_edge(phi);
     ledger.book(|book| &mut book.redistanced, liquid_by_block(phi, boundary));

@@ -388,6 +388,7 @@ impl<const D: usize> Simulation<D> {
             liquid_volume_target: state.volume_target,
             liquid_volume_uncorrected: state.volume - state.corrected,
             kinetic_energy: info.kinetic_energy,
+            potential_energy: info.potential_energy,
             max_speed: state.max_speed,
             max_divergence: info.max_divergence,
             bubbles: state.bubbles().map(|bubble| bubble_stats(bubble, state.time)).collect(),

@@ -28,6 +28,8 @@ pub struct Stats {
     pub liquid_volume_uncorrected: f64,
     /// In J (2D: J/m).
     pub kinetic_energy: f64,
+    /// In J (2D: J/m), at the moment of the velocities.
+    pub potential_energy: f64,
     /// The greatest speed along an axis, in m/s.
     pub max_speed: f64,
     /// The largest error of a cell's divergence, in 1/s.

@@ -7,5 +7,5 @@ mod redistance;
 mod surface;
 
 pub use from_particles::particle_distance;
-pub use redistance::{RedistanceInfo, redistance};
+pub use redistance::{RedistanceInfo, interface_distance, redistance};
 pub use surface::{SurfaceMesh, contour, surface_mesh};

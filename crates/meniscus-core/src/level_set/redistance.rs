@@ -98,8 +98,11 @@ fn initialise<const D: usize>(phi: &mut Field<f32, D>, band: f32) -> Vec<usize> 
 
 /// The distance of a cell from the surface, if a face neighbour lies across it. Neighbours that are
 /// not there are no number.
+///
+/// The slope along an axis on which the surface lies between two cells is that between them, for both alike: to scale both by the same number
+/// leaves the surface where it is.
 #[inline]
-fn interface_distance<const D: usize>(value: f32, neighbours: [[f32; 2]; D]) -> Option<f32> {
+pub fn interface_distance<const D: usize>(value: f32, neighbours: [[f32; 2]; D]) -> Option<f32> {
     let mut along_axes = f32::INFINITY;
     for other in neighbours.as_flattened() {
         if !other.is_nan() && (*other < 0.0) != (value < 0.0) {
@@ -117,7 +120,11 @@ fn interface_distance<const D: usize>(value: f32, neighbours: [[f32; 2]; D]) -> 
         } else if forward.is_nan() {
             backward
         } else if backward * forward > 0.0 {
-            0.5 * (backward + forward)
+            match [below, above].map(|other| (other < 0.0) != (value < 0.0)) {
+                [true, false] => backward,
+                [false, true] => forward,
+                _ => 0.5 * (backward + forward),
+            }
         } else {
             // An extremum along the axis: central differences would not see the slope of a kink.
             backward.abs().max(forward.abs())
