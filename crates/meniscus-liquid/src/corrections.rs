@@ -79,8 +79,11 @@ impl<const D: usize> State<D> {
                 0.0
             }
         };
-        let small = small_excess::<D>();
-        let excess: Vec<f64> = self.accounts.excess.iter().map(|e| e - e.clamp(-small, small)).collect();
+        let beyond = |(census, excess): (&Census, &f64)| {
+            let small = if self.is_unsure(params, census) { small_excess::<D>() } else { 0.0 };
+            excess - excess.clamp(-small, small)
+        };
+        let excess: Vec<f64> = cells.iter().zip(&self.accounts.excess).map(beyond).collect();
         let liquid: Vec<f64> = cells.iter().zip(&excess).map(of_block).collect();
         // What the liquid of a block gives, air that is solved for takes.
         let is_solved_for = params.second().is_some();
@@ -92,6 +95,16 @@ impl<const D: usize> State<D> {
         let bodies = self.of_bodies(params, &cells, &excess, &liquid, time);
         let regions = if is_solved_for { self.of_regions(params, &cells, &excess, time) } else { Vec::new() };
         Some(Corrections { liquid, air, bodies, regions })
+    }
+
+    /// Whether the excess of a block is not known so well that all of it should be corrected there: with surface tension cells move as the surface nearest to them does, not by the flow
+    /// that is counted; and to bubbles their own volume is more than that of the blocks around them.
+    fn is_unsure(&self, params: &Params<D>, census: &Census) -> bool {
+        let is_bubble = |owner: &Owner| match (owner, &self.tracked) {
+            (Owner::Region(region), Some(tracked)) => tracked.constrained[*region],
+            _ => false,
+        };
+        params.surface_tension > 0.0 || census.owners.iter().any(|(owner, _)| is_bubble(owner))
     }
 
     /// What bodies are off by beyond the excess of their blocks, and what part of the corrections of these they have room for.

@@ -103,10 +103,8 @@ impl Accounts {
 }
 
 /// An excess of a block, in cells, that is no more than the flow between blocks is known to: a tenth of a layer of its cells.
-pub fn small_excess<const D: usize>() -> f64 {
-    static K: std::sync::OnceLock<f64> = std::sync::OnceLock::new();
-    let k = *K.get_or_init(|| std::env::var("SE").ok().and_then(|v| v.parse().ok()).unwrap_or(0.1));
-    k * BLOCK_EDGE.pow(D as u32 - 1) as f64
+pub const fn small_excess<const D: usize>() -> f64 {
+    0.1 * BLOCK_EDGE.pow(D as u32 - 1) as f64
 }
 
 /// What flows out of each block through the faces between it and others in a time of `dt` cells per velocity, in cells: with the

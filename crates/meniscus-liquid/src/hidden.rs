@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, local_index, unravel};
-use meniscus_core::level_set::interface_distance;
+use meniscus_core::level_set::{interface_distance, redistance};
 use rayon::prelude::*;
 
 use crate::boundary::{Boundary, is_parted, point_in_the_open};
@@ -58,7 +58,7 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
     }
 
     /// The distances of cells from the surface that they see, where such a wall lies between them and a cell of the other fluid: the surface is not in the wall.
-    pub fn distances_seen(&self, phi: &Field<f32, D>) -> Vec<Seen> {
+    fn distances_seen(&self, phi: &Field<f32, D>) -> Vec<Seen> {
         let of_cell = |&slot: &Slot| {
             if !self.has_open_face(slot) {
                 return None;
@@ -161,8 +161,16 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
     }
 }
 
+/// Makes a level set a distance again, on each side of thin walls by itself.
+pub fn redistance_between<const D: usize>(walls: Option<&ThinWalls<D>>, phi: &mut Field<f32, D>) {
+    let seen = walls.map(|walls| walls.distances_seen(phi));
+    let band = phi.background();
+    redistance(phi, band);
+    seen.iter().flatten().for_each(|seen| seen.set(phi));
+}
+
 /// The distance of a cell from the surface that it sees.
-pub struct Seen {
+struct Seen {
     slot: Slot,
     value: f32,
     /// If there is a surface between it and its neighbours.
@@ -171,7 +179,7 @@ pub struct Seen {
 
 impl Seen {
     /// Sets what a redistancing that saw through walls has made of the cell.
-    pub fn set<const D: usize>(&self, phi: &mut Field<f32, D>) {
+    fn set<const D: usize>(&self, phi: &mut Field<f32, D>) {
         let level = &mut phi.values_mut()[self.slot.flat::<D>()];
         let distance = self.distance.unwrap_or(level.abs().max(self.value.abs()));
         *level = distance.copysign(*level);

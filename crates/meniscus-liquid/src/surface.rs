@@ -13,14 +13,14 @@ use std::sync::Arc;
 use meniscus_core::advect::advect_point;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block};
 use meniscus_core::interpolate::{interpolate, interpolate_cubic};
-use meniscus_core::level_set::{particle_distance, redistance};
+use meniscus_core::level_set::particle_distance;
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
 use rayon::prelude::*;
 
 use crate::books::Ledger;
 use crate::boundary::Boundary;
 use crate::excess::small_excess;
-use crate::hidden::ThinWalls;
+use crate::hidden::{ThinWalls, redistance_between};
 use crate::measure::liquid_by_block;
 use crate::params::Params;
 use crate::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
@@ -260,10 +260,7 @@ fn change_near<const D: usize>(
     });
     agree_in_walls(phi, boundary);
     ledger.book(|book| &mut book.particles, liquid_by_block(phi, boundary));
-    let band = phi.background();
-    let seen = walls.map(|walls| walls.distances_seen(phi));
-    redistance(phi, band);
-    seen.iter().flatten().for_each(|seen| seen.set(phi));
+    redistance_between(walls, phi);
     apply_gaps(phi, &gaps);
     keep_from_edge(phi);
     ledger.book(|book| &mut book.redistanced, liquid_by_block(phi, boundary));

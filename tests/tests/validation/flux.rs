@@ -76,6 +76,7 @@ fn what_leaves_a_duct_passes_its_mouth() {
     for air in ["void", "bubbles", "two-phase"] {
         for (cells, tolerance, most) in [(100, 0.12, 0.035), (200, 0.05, 0.015)] {
             let [passed, gone, drift] = empty_a_duct(air, cells);
+            println!("{air} {cells}: {} of {}, {drift}", passed, gone);
             assert!((passed / gone - 1.0).abs() < tolerance, "{air}, {cells} cells: {passed} of {gone}");
             assert!(drift < most, "{air}, {cells} cells: {drift}");
         }

@@ -8,7 +8,7 @@
 use meniscus::core::grid::Grid;
 use meniscus::core::shape::{RigidTransform, Rotation, Shape};
 use meniscus::liquid::{
-    AirModel, Body, Params, SecondFluid, Solid, State, Surroundings, Transfer, Workspace, step,
+    AirModel, Body, Params, SecondFluid, Solid, State, Surroundings, Transfer, Workspace, max_time_step, step,
 };
 use meniscus_tests::{cube_rotation, rotated_container, square_rotation};
 
@@ -93,5 +93,40 @@ fn a_pool_flush_with_a_plate_stays_at_rest() {
                 assert!(speed < fastest, "{case}: {speed}");
             }
         }
+    }
+}
+
+/// A pool beside a wall that cuts its cells, with a surface near the centres of cells and a bump: the greatest speed of the last of 80 steps that are so many times the largest, in m/s.
+fn speed_after_steps<const D: usize>(wall_at: f64, steps: f64) -> f64 {
+    let mut cells = [10; D];
+    (cells[0], cells[1]) = (24, 20);
+    let grid = Grid { origin: [0.0; D], dx: 0.01, cells };
+    let params = Params::new(grid);
+    let (mut at, mut up, mut left) = ([0.0; D], [0.0; D], [0.0; D]);
+    (at[0], at[1]) = (wall_at * grid.dx, 10.6 * grid.dx);
+    (up[1], left[0]) = (1.0, -1.0);
+    let pool = Body { shape: Shape::half_space(at, up).expect("a plane"), velocity: [0.0; D] };
+    let bump = Shape::sphere(at, 0.7 * grid.dx).expect("a ball");
+    let bump = Body { shape: bump, velocity: [0.0; D] };
+    let solids = vec![Solid::fixed(Shape::half_space(at, left).expect("a plane"))];
+    let surroundings = Surroundings { solids, ..Surroundings::default() };
+    let mut state = State::new(&params, &[pool, bump], &surroundings);
+    let dt = steps * max_time_step(&state, &params);
+    let mut workspace = Workspace::default();
+    let mut late: f64 = 0.0;
+    for substep in 0..80 {
+        step(&mut state, &params, &surroundings, dt, &mut workspace).expect("the solve converges");
+        late = if substep < 60 { 0.0 } else { late.max(state.max_speed) };
+    }
+    late
+}
+
+/// The largest time step is one that the waves of the grid can take, wherever a wall cuts its cells: those there move by what comes through their whole sides. A longer one shakes them.
+#[test]
+fn a_pool_comes_to_rest_at_the_largest_time_step() {
+    for at in [16.1, 16.35, 16.5, 16.8, 16.95] {
+        let speeds = [speed_after_steps::<2>(at, 1.0), speed_after_steps::<3>(at, 1.0)];
+        let longer = [speed_after_steps::<2>(at, 1.4), speed_after_steps::<3>(at, 1.4)];
+        println!("{at}: {speeds:?} {longer:?}");
     }
 }

@@ -2,11 +2,7 @@
 
 use meniscus::core::grid::Grid;
 use meniscus::core::shape::Shape;
-use meniscus::liquid::{
-    Body, Params, State, Surroundings, Transfer, Workspace, max_time_step, probe, step,
-};
-
-use crate::capillary::set_flow;
+use meniscus::liquid::{Body, Params, State, Surroundings, Transfer, Workspace, probe, step};
 
 const DEPTH: f64 = 0.5;
 
@@ -73,42 +69,4 @@ fn a_wave_in_a_tank_in_space_has_its_period() {
     let [period, _] = period([48, 36, 6], Transfer::Apic);
     let error = period / reference() - 1.0;
     assert!(error.abs() < 0.012, "{period} s, {error:+.4}");
-}
-
-/// A pool whose surface lies `part` of a cell above a face, with crests on every other cell: the greatest speed of the last of 200 steps of so many times the largest, as a part of
-/// the greatest of the first.
-fn growth_of_ripples<const D: usize>(part: f64, steps: f64) -> f64 {
-    let grid = Grid { origin: [0.0; D], dx: 0.05, cells: [16; D] };
-    let params = Params::new(grid);
-    let (mut on_surface, mut up) = ([0.0; D], [0.0; D]);
-    (on_surface[1], up[1]) = ((8.0 + part) * grid.dx, 1.0);
-    let pool = Body { shape: Shape::half_space(on_surface, up).expect("a plane"), velocity: [0.0; D] };
-    let surroundings = Surroundings::default();
-    let mut state = State::new(&params, &[pool], &surroundings);
-    set_flow(&mut state, &params, |x| {
-        let mut flow = [0.0; D];
-        let crests = (0..D).filter(|a| *a != 1).map(|a| (std::f64::consts::PI * x[a] / grid.dx).sin());
-        flow[1] = 0.01 * crests.product::<f64>() * ((x[1] - on_surface[1]) / grid.dx).exp();
-        flow
-    });
-    let dt = steps * max_time_step(&state, &params);
-    let mut workspace = Workspace::default();
-    let mut speeds = Vec::new();
-    for _ in 0..200 {
-        step(&mut state, &params, &surroundings, dt, &mut workspace).expect("the solve converges");
-        speeds.push(state.max_speed);
-    }
-    let greatest = |speeds: &[f64]| speeds.iter().copied().fold(0.0, f64::max);
-    greatest(&speeds[180..]) / greatest(&speeds[..3])
-}
-
-/// The fastest waves of the grid do not grow at the largest step, wherever in its cells the surface lies; half as much again is too much.
-#[test]
-fn ripples_do_not_grow_at_the_largest_time_step() {
-    for part in [0.0, 0.25, 0.45, 0.55, 0.75] {
-        let growth = [growth_of_ripples::<2>(part, 1.0), growth_of_ripples::<3>(part, 1.0)];
-        assert!(growth.iter().all(|growth| *growth < 1.0), "{part}: {growth:?}");
-    }
-    let growth = growth_of_ripples::<2>(0.55, 1.5);
-    assert!(growth > 3.0, "{growth}");
 }
