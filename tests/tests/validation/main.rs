@@ -14,6 +14,7 @@ mod flux;
 mod golden;
 mod hits;
 mod hydrostatic;
+mod piston;
 mod projection;
 mod rest;
 mod rising_bubble;
