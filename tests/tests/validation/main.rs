@@ -23,6 +23,7 @@ mod scenes;
 mod separation;
 mod sloshing;
 mod smoke;
+mod spherical_cap;
 mod surface_tension;
 mod thin_walls;
 mod touching;
