@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
+use meniscus_core::grid::BLOCK_EDGE;
 use meniscus_scene::Scene;
 
 use crate::pictures::{Draw, draw_2d, draw_3d, seconds_per_picture};
@@ -25,9 +26,12 @@ pub struct Estimate {
     pub drawing: f64,
 }
 
-/// Bytes a particle that a run holds at its peak, fields and solver included: 160 measured with `meniscus bench step`, and the frame that is
-/// being written.
-const MEMORY_PER_PARTICLE: f64 = 190.0;
+/// Bytes that a run holds at its peak: whatever it simulates, a particle, and a cell with fields, in a block near liquid. A fit to the peaks of runs of 10 frames with two threads, of 17
+/// scenes of the gallery of 25 to 870 MB, in 2D and 3D and with all models, of which none is off by more than 17 %. Half of what a particle takes are the frame that is being
+/// written and the checkpoint; of a cell, the solver's levels and what surfaces and solids need.
+const MEMORY_AT_LEAST: f64 = 22e6;
+const MEMORY_PER_PARTICLE: f64 = 225.0;
+const MEMORY_PER_CELL: f64 = 740.0;
 
 /// Bytes a particle of the frame cache, surface and velocities included: measured; and without the particles.
 const CACHE_PER_PARTICLE: f64 = 9.5;
@@ -70,10 +74,13 @@ fn estimate_in<const D: usize>(
     let frames = f64::from(setup.time.frames);
     let per_particle = if setup.output.particles { CACHE_PER_PARTICLE } else { CACHE_WITHOUT_PARTICLES };
     let markers = coarse.markers * finer.powi(D as i32);
+    let whole = setup.grid.cells.map(|n| n.next_multiple_of(BLOCK_EDGE) as f64).iter().product::<f64>();
+    // A coarse grid of few blocks tells by how much they become more, but not how many they are.
+    let with_fields = (fine.cells_with_fields / fits.powi(D as i32) * coarse.spread).min(whole);
     Ok(Estimate {
         cells: setup.grid.cells.to_vec(),
         particles,
-        memory: 10e6 + MEMORY_PER_PARTICLE * particles,
+        memory: MEMORY_AT_LEAST + MEMORY_PER_PARTICLE * particles + MEMORY_PER_CELL * with_fields,
         disk: frames * (per_particle * particles + CACHE_PER_MARKER * markers)
             + 2.0 * CHECKPOINT_PER_PARTICLE * particles,
         seconds: frames * substeps * fine.seconds_per_particle * particles * coarse.slowdown,
@@ -100,6 +107,8 @@ struct CoarsePilot {
     /// How much longer its substeps took than the early ones, which are all that the fine pilot takes: liquid
     /// that has spread covers more blocks.
     slowdown: f64,
+    /// By how much the cells with fields became more.
+    spread: f64,
 }
 
 /// Runs as much of the scene as there is patience for.
@@ -108,11 +117,14 @@ fn coarse_pilot<const D: usize>(scene: &Scene) -> Result<CoarsePilot, Simulation
     let mut simulation = Simulation::<D>::new(scene);
     let started = Instant::now();
     let mut particles = simulation.particle_count();
+    let at_first = cells_with_fields(&simulation);
+    let mut most = at_first;
     let mut seconds = Vec::new();
     while simulation.frames_done() < scene.content().time.frames && started.elapsed().as_secs_f64() < PATIENCE
     {
         seconds.extend(simulation.advance_frame()?.iter().map(|substep| substep.seconds));
         particles = particles.max(simulation.particle_count());
+        most = most.max(cells_with_fields(&simulation));
     }
     let frames = f64::from(simulation.frames_done().max(1));
     let mean = |seconds: &[f64]| seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
@@ -123,7 +135,12 @@ fn coarse_pilot<const D: usize>(scene: &Scene) -> Result<CoarsePilot, Simulation
         markers: markers as f64,
         substeps_per_frame: seconds.len() as f64 / frames,
         slowdown: if early > 0.0 { (mean(&seconds) / early).max(1.0) } else { 1.0 },
+        spread: most / at_first.max(1.0),
     })
+}
+
+fn cells_with_fields<const D: usize>(simulation: &Simulation<D>) -> f64 {
+    simulation.state().level_set.blocks().slots() as f64
 }
 
 /// Substeps that the fine pilot times, after a first one that takes memory which the others use again.
@@ -135,6 +152,7 @@ const MOST_PILOT_PARTICLES: f64 = 250e3;
 struct FinePilot {
     seconds_per_particle: f64,
     seconds_per_picture: f64,
+    cells_with_fields: f64,
 }
 
 /// Takes a few substeps, and draws a small picture of what they made.
@@ -150,5 +168,6 @@ fn fine_pilot<const D: usize>(scene: &Scene, draw: Draw<D>) -> Result<FinePilot,
 
     let setup = scene.setup::<D>();
     let seconds_per_picture = seconds_per_picture(&simulation.frame(), &setup, &setup.render, draw);
-    Ok(FinePilot { seconds_per_particle: seconds / particles, seconds_per_picture })
+    let (seconds_per_particle, cells_with_fields) = (seconds / particles, cells_with_fields(&simulation));
+    Ok(FinePilot { seconds_per_particle, seconds_per_picture, cells_with_fields })
 }

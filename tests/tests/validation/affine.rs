@@ -215,7 +215,8 @@ fn release(cells: usize, diameter: f64, ratio: f64, band: [f64; 2], tile: Option
     let params = tight_params();
     case.set_velocity(|axis, _| if axis == 1 { -G * params.dt } else { 0.0 });
     let info = case.project(&params).expect("converges");
-    assert!(info.solve.iterations < 40, "{:?}", info.solve);
+    // 14 are what it took.
+    assert!(info.solve.iterations <= 16, "{:?}", info.solve);
     let (mut momentum, mut volume) = (0.0, 0.0);
     for (_, cell, u) in case.valid_velocities().into_iter().filter(|(axis, _, _)| *axis == 1) {
         let mut below = cell;
@@ -313,7 +314,8 @@ fn bubble_and_body(regions: &str, solid_band: u32) -> [f64; 3] {
         let substeps = simulation.advance_frame().expect("a step");
         iterations = substeps.iter().map(|s| s.solve.iterations).fold(iterations, usize::max);
     }
-    assert!(iterations <= 15, "{iterations} iterations with {regions}");
+    // 8 are what they took.
+    assert!(iterations <= 10, "{iterations} iterations with {regions}");
     let state = simulation.state();
     let submerged = state.bubbles().filter(|bubble| bubble.centroid[1] < 0.8);
     let bubble = submerged.max_by(|a, b| a.volume.total_cmp(&b.volume)).expect("a bubble");

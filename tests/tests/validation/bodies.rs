@@ -48,26 +48,36 @@ fn added_mass<const D: usize>(cells: usize, diameter: f64, free_top: bool, ratio
     (ratio - 1.0) * G / acceleration - ratio
 }
 
-/// Off by 1.3, 0.3 and 0.1 % for discs of 8, 16 and 32 cells; with area fractions it would be 8.8, 3.0 and 0.9 %.
+/// Off by 1.30, 0.29 and 0.06 % for discs of 8, 16 and 32 cells; with area fractions it would be 8.8, 3.0 and 0.9 %.
 #[test]
 fn added_mass_of_a_disc() {
-    let cases = [(0.125, [1.02722, 1.02604]), (0.25, [1.11352, 1.10840]), (0.5, [1.54751, 1.51879])];
-    for (diameter, expected) in cases {
+    let cases = [
+        (0.125, 0.014, [1.02722, 1.02604]),
+        (0.25, 0.005, [1.11352, 1.10840]),
+        (0.5, 0.001, [1.54751, 1.51879]),
+    ];
+    for (diameter, tolerance, expected) in cases {
         for (free_top, expected) in [false, true].into_iter().zip(expected) {
             for ratio in [0.001, 0.1, 10.0] {
                 let found = added_mass::<2>(64, diameter, free_top, ratio);
                 let error = found / expected - 1.0;
-                assert!(error.abs() < 0.02, "D/L {diameter}, free top {free_top}, ratio {ratio}: {error}");
+                assert!(
+                    error.abs() < tolerance,
+                    "D/L {diameter}, free top {free_top}, ratio {ratio}: {error}"
+                );
             }
         }
     }
 }
 
-/// Within 2 % from 16 cells across on. Of 8 cells across volume weights see 4 % too little, even if the volumes are exact.
+/// Off by 4.2, 1.0 and 0.2 % for spheres of 8, 16 and 32 cells: of 8 cells across volume weights see 4 % too little, even if the volumes are exact.
 #[test]
 fn added_mass_of_a_sphere() {
-    let cases =
-        [(0.125, 0.05, [0.50178, 0.50166]), (0.25, 0.02, [0.51433, 0.51336]), (0.5, 0.02, [0.6228, 0.6140])];
+    let cases = [
+        (0.125, 0.045, [0.50178, 0.50166]),
+        (0.25, 0.011, [0.51433, 0.51336]),
+        (0.5, 0.0025, [0.6228, 0.6140]),
+    ];
     for (diameter, tolerance, expected) in cases {
         for (free_top, expected) in [false, true].into_iter().zip(expected) {
             for ratio in [0.1, 10.0] {
@@ -159,7 +169,7 @@ fn momentum_is_kept_but_for_the_walls() {
     }
 }
 
-/// The multigrid carries bodies to every level: as many iterations as the tank without them, whatever their number and density.
+/// The multigrid carries bodies to every level: as many iterations as the tank without them, 5, whatever their number and density.
 #[test]
 fn bodies_take_no_more_iterations() {
     let params = ProjectionParams::new(0.01);
@@ -181,7 +191,10 @@ fn bodies_take_no_more_iterations() {
     for ratio in [0.01, 1.0, 100.0] {
         for count in [1, 10, 50] {
             let found = iterations(count, ratio);
-            assert!(found <= alone + 5, "{count} bodies at {ratio}: {found} iterations, {alone} alone");
+            assert!(
+                alone <= 7 && found <= alone + 2,
+                "{count} bodies at {ratio}: {found} iterations, {alone} alone"
+            );
         }
     }
 }

@@ -150,7 +150,8 @@ fn agrees_with_the_saddle_point<const D: usize>(cells: usize, rotation: Rotation
     let expected = solve_saddle_point(&case, &params, &solid);
     let info = case.project_moving(&params, Some(&solid)).expect("converges");
     assert!(info.solve.sealed.is_empty(), "{:?}", info.solve.sealed);
-    assert!(info.solve.iterations <= 40, "{}", info.solve.iterations);
+    // 12 are what it took.
+    assert!(info.solve.iterations <= 14, "{}", info.solve.iterations);
 
     let found = case.valid_velocities();
     assert_eq!(found.len(), expected.velocity.len());
@@ -238,29 +239,29 @@ fn release<const D: usize>(cells: usize, diameter: f64, free_top: bool) -> (f64,
 }
 
 /// VALIDATION 2: the acceleration of a bubble released in the middle of a box, 1/C for the added mass C, and its
-/// pressure. The error falls with the square of the cells across the bubble: 2.7 % for 8, 0.8 % for 16, 0.3 % for 32.
+/// pressure. The error falls with the square of the cells across the bubble: 2.7 % for 8, 0.8 % for 16, 0.3 % for 32; in space 0.9 % for 16 and 0.2 % for 24.
 #[test]
 fn a_bubble_starts_to_rise_as_its_added_mass_says() {
     let check = |what: &str, found: f64, expected: f64, tolerance: f64| {
         assert!((found / expected - 1.0).abs() < tolerance, "{what}: {found} instead of {expected}");
     };
-    for (cells, diameter, expected) in [(128, 0.125, 0.97350), (64, 0.25, 0.89805), (64, 0.5, 0.64639)] {
-        check("closed square", release::<2>(cells, diameter, false).0, expected, 0.01);
+    for (cells, diameter, expected) in [(256, 0.125, 0.97350), (128, 0.25, 0.89805), (64, 0.5, 0.64639)] {
+        check("closed square", release::<2>(cells, diameter, false).0, expected, 0.005);
     }
     let free =
-        [(128, 0.125, 0.97462, None), (64, 0.25, 0.90222, Some(0.45296)), (64, 0.5, 0.65933, Some(0.33556))];
+        [(256, 0.125, 0.97462, None), (128, 0.25, 0.90222, Some(0.45296)), (64, 0.5, 0.65933, Some(0.33556))];
     for (cells, diameter, expected, expected_pressure) in free {
         let (found, pressure) = release::<2>(cells, diameter, true);
-        check("square with a free top", found, expected, 0.01);
+        check("square with a free top", found, expected, 0.005);
         if let Some(expected) = expected_pressure {
-            check("pressure", pressure, expected, 0.01);
+            check("pressure", pressure, expected, 0.0005);
         }
     }
-    for (cells, diameter, closed, free) in
-        [(64, 0.25, 1.0 / 0.51433, 1.0 / 0.51336), (48, 0.5, 1.0 / 0.6228, 1.0 / 0.6140)]
+    for (cells, diameter, closed, free, tolerance) in
+        [(64, 0.25, 1.0 / 0.51433, 1.0 / 0.51336, 0.01), (48, 0.5, 1.0 / 0.6228, 1.0 / 0.6140, 0.005)]
     {
-        check("closed cube", release::<3>(cells, diameter, false).0, closed, 0.02);
-        check("cube with a free top", release::<3>(cells, diameter, true).0, free, 0.02);
+        check("closed cube", release::<3>(cells, diameter, false).0, closed, tolerance);
+        check("cube with a free top", release::<3>(cells, diameter, true).0, free, tolerance);
     }
     let error = |cells| (release::<2>(cells, 0.125, true).0 / 0.97462 - 1.0).abs();
     let [coarse, fine] = [64, 128].map(error);
@@ -332,7 +333,7 @@ fn it_does_not_matter_whose_constraint_is_left_out() {
     same(&flow(&balls[2..], None), &flow(&balls[2..], Some(0)));
 }
 
-/// 648 bubbles of different sizes under a free surface at 128³, in a flow of noise, from a guess of nothing, to 1e-5: 11
+/// 648 bubbles of different sizes under a free surface at 128³, in a flow of noise, from a guess of nothing, to 1e-5: 10
 /// iterations.
 #[test]
 fn hundreds_of_bubbles_take_few_iterations() {

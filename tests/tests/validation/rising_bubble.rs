@@ -2,6 +2,8 @@
 
 use std::f64::consts::PI;
 
+use faer::Mat;
+use faer::prelude::Solve;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
 use meniscus_liquid::{AirModel, Body, Params, SecondFluid, Slip, State, Surroundings};
@@ -78,31 +80,61 @@ fn rising_bubble(cells: usize, end: f64) -> Vec<(f64, Moment)> {
     seen
 }
 
-/// The largest rise velocity, the least circularity, and the height at the end.
-fn extremes(seen: &[(f64, Moment)]) -> [f64; 3] {
-    let fastest = seen.iter().fold(0.0, |most: f64, (_, m)| most.max(m.rise));
-    let least = seen.iter().fold(1.0, |least: f64, (_, m)| least.min(m.circularity));
-    [fastest, least, seen.last().expect("there were steps").1.height]
+/// What Hysing and others tell of a run, in the order of [`PUBLISHED`].
+type Extremes = [f64; 5];
+
+/// The largest rise velocity and its time, the least circularity and its time, and the height at the end: where the codes that they compare lie.
+const PUBLISHED: [(&str, [f64; 2]); 5] = [
+    ("rise velocity", [0.2417, 0.2421]),
+    ("its time", [0.921, 0.931]),
+    ("circularity", [0.9011, 0.9013]),
+    ("its time", [1.875, 1.904]),
+    ("height", [1.080, 1.082]),
+];
+
+/// Where a curve is highest, and how high: of the parabola that fits what lies within 0.15 s of the highest sample, since samples scatter about a top that is flat.
+fn top(curve: &[(f64, f64)]) -> [f64; 2] {
+    let highest = curve.iter().fold((0.0, f64::NEG_INFINITY), |most, p| if p.1 > most.1 { *p } else { most });
+    let near = || curve.iter().map(|p| (p.0 - highest.0, p.1)).filter(|p| p.0.abs() < 0.15);
+    let moment = |power: usize, of: fn((f64, f64)) -> f64| -> f64 {
+        near().map(|p| p.0.powi(power as i32) * of(p)).sum()
+    };
+    let matrix = Mat::from_fn(3, 3, |i, j| moment(i + j, |_| 1.0));
+    let fit = matrix.partial_piv_lu().solve(&Mat::from_fn(3, 1, |i, _| moment(i, |p| p.1)));
+    let (height, slope, bend) = (fit[(0, 0)], fit[(1, 0)], fit[(2, 0)]);
+    [highest.0 - 0.5 * slope / bend, height - 0.25 * slope * slope / bend]
 }
 
-const PUBLISHED: [f64; 3] = [0.2419, 0.9012, 1.081];
+fn extremes(seen: &[(f64, Moment)]) -> Extremes {
+    let of =
+        |value: fn(&Moment) -> f64| -> Vec<(f64, f64)> { seen.iter().map(|(t, m)| (*t, value(m))).collect() };
+    let [fastest_at, fastest] = top(&of(|m| m.rise));
+    let [least_at, least] = top(&of(|m| -m.circularity));
+    [fastest, fastest_at, -least, least_at, seen.last().expect("there were steps").1.height]
+}
 
+/// By how much each lies outside of what is published, as a part of it.
+fn errors(found: &Extremes) -> [f64; 5] {
+    std::array::from_fn(|k| {
+        let [lower, upper] = PUBLISHED[k].1;
+        (found[k] / found[k].clamp(lower, upper) - 1.0).abs()
+    })
+}
+
+/// 0.2424 at 0.937 s, 0.9008 at 1.895 s, and 1.0822: the time of the largest velocity is off by 0.6 %, all else by less than 0.2 %.
 #[test]
 fn a_bubble_rises_as_others_have_found() {
     let found = extremes(&rising_bubble(64, 3.0));
-    for (found, published) in found.iter().zip(PUBLISHED) {
-        assert!((found / published - 1.0).abs() < 0.02, "{found} instead of {published}");
+    for ((what, published), (found, error)) in PUBLISHED.iter().zip(found.iter().zip(errors(&found))) {
+        assert!(error < 0.01, "{what}: {found} instead of {published:?}");
     }
 }
 
 /// Half the cells' size: twelve minutes on one thread.
 #[test]
-#[ignore = "takes minutes; run it with --release -- --ignored"]
-fn a_bubble_rises_closer_to_that_on_a_finer_grid() {
-    let errors = [64, 128].map(|cells| {
-        let found = extremes(&rising_bubble(cells, 3.0));
-        std::array::from_fn::<f64, 3, _>(|k| (found[k] / PUBLISHED[k] - 1.0).abs())
-    });
-    let largest = |errors: [f64; 3]| errors.into_iter().fold(0.0, f64::max);
-    assert!(largest(errors[1]) < largest(errors[0]) && largest(errors[1]) < 0.01, "{errors:?}");
+#[ignore = "takes minutes: ./check --long"]
+fn long_a_bubble_rises_closer_to_that_on_a_finer_grid() {
+    let found = [64, 128].map(|cells| extremes(&rising_bubble(cells, 3.0)));
+    let [coarse, fine] = found.map(|found| errors(&found).into_iter().fold(0.0, f64::max));
+    assert!(fine < coarse && fine < 0.01, "{found:?}");
 }

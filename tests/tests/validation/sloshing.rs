@@ -1,4 +1,4 @@
-//! VALIDATION 9: the period of a standing wave, omega² = g k tanh k h.
+//! VALIDATION 9: the period of a standing wave, omega² = g k tanh k h, and its amplitude, which without viscosity stays what it is.
 
 use meniscus::core::grid::Grid;
 use meniscus::core::shape::Shape;
@@ -18,7 +18,7 @@ fn first_mode<const D: usize>(state: &State<D>, params: &Params<D>) -> f64 {
     2.0 / cells as f64 * (0..cells).map(column).sum::<f64>()
 }
 
-/// The period from a surface that is tilted at first: its first mode has the amplitude `a` with ka = 0.05. Of the
+/// The period and the part of the amplitude that is left after two, from a surface that is tilted at first: its first mode has the amplitude `a` with ka = 0.05. Of the
 /// other modes, the tilt holds none of the even and a ninth of this amplitude in the third.
 fn period<const D: usize>(cells: [usize; D], transfer: Transfer) -> [f64; 2] {
     let grid = Grid { origin: [0.0; D], dx: 1.0 / cells[0] as f64, cells };
@@ -44,8 +44,9 @@ fn period<const D: usize>(cells: [usize; D], transfer: Transfer) -> [f64; 2] {
         .map(|w| w[0].0 + (w[1].0 - w[0].0) * w[0].1 / (w[0].1 - w[1].1))
         .collect();
     assert!(crossings.len() >= 5, "{crossings:?}");
-    // From the first to the fifth: two periods.
-    let late = curve.iter().filter(|p| p.0 > 2.0).map(|p| p.1.abs()).fold(0.0, f64::max);
+    // From the first to the fifth: two periods. Between the fourth and the fifth the wave is as it was at first.
+    let between = curve.iter().filter(|p| (crossings[3]..crossings[4]).contains(&p.0));
+    let late = between.map(|p| p.1.abs()).fold(0.0, f64::max);
     [0.5 * (crossings[4] - crossings[0]), late / curve[0].1.abs()]
 }
 
@@ -54,19 +55,22 @@ fn reference() -> f64 {
     2.0 * k / (9.81 * k * (k * DEPTH).tanh()).sqrt()
 }
 
+/// Too short by 0.4 and 0.3 %; 1.005 and 0.990 of the amplitude are left after two periods.
 #[test]
-fn a_wave_in_a_plane_tank_has_its_period() {
+fn a_wave_in_a_plane_tank_has_its_period_and_keeps_its_amplitude() {
     for transfer in [Transfer::Apic, Transfer::Flip { blend: 0.97 }] {
         let [period, left] = period([64, 48], transfer);
         let error = period / reference() - 1.0;
         assert!(error.abs() < 0.01, "{transfer:?}: {period} s, {error:+.4}");
-        assert!((0.7..1.1).contains(&left), "{transfer:?}: {left} of the amplitude after two periods");
+        assert!((0.9..1.01).contains(&left), "{transfer:?}: {left} of the amplitude after two periods");
     }
 }
 
+/// Too short by 0.6 %; 0.995 of the amplitude are left.
 #[test]
-fn a_wave_in_a_tank_in_space_has_its_period() {
-    let [period, _] = period([48, 36, 6], Transfer::Apic);
+fn a_wave_in_a_tank_in_space_has_its_period_and_keeps_its_amplitude() {
+    let [period, left] = period([48, 36, 6], Transfer::Apic);
     let error = period / reference() - 1.0;
-    assert!(error.abs() < 0.012, "{period} s, {error:+.4}");
+    assert!(error.abs() < 0.01, "{period} s, {error:+.4}");
+    assert!((0.9..1.01).contains(&left), "{left} of the amplitude after two periods");
 }

@@ -94,7 +94,8 @@ fn the_projection_of_two_fluids_solves_the_saddle_point_system() {
         let expected = solve_saddle_point(&case, &params, ratio);
         let info = case.project(&params).expect("converges");
         let scale = expected.iter().fold(0.0, |most: f64, face| most.max(face.2.abs()));
-        assert!(info.solve.iterations <= 30 && info.liquid_cells < info.unknowns, "{ratio}: {info:?}");
+        // 11 are what it took.
+        assert!(info.solve.iterations <= 13 && info.liquid_cells < info.unknowns, "{ratio}: {info:?}");
         for (axis, cell, u) in expected {
             let found = case.velocity.get(axis, cell.map(|c| c as i64));
             assert!((found - u).abs() < 1e-7 * scale, "{ratio}: {found} instead of {u} at {cell:?}, {axis}");
@@ -136,7 +137,7 @@ fn drops_start_to_rise_and_sink_as_their_added_mass_says() {
     };
     for ratio in [1e-3, 0.1, 0.9, 1.1, 10.0, 1e3] {
         for ball_is_liquid in [false, true] {
-            check(release::<2>(64, 0.25, ratio, ball_is_liquid), ratio, 1.11352, 0.03);
+            check(release::<2>(128, 0.25, ratio, ball_is_liquid), ratio, 1.11352, 0.02);
             check(release::<2>(64, 0.5, ratio, ball_is_liquid), ratio, 1.54751, 0.02);
         }
     }
@@ -274,7 +275,7 @@ fn what_rests_stays_at_rest() {
 /// of liquid, the drops that come and go between two substeps make one or two.
 #[test]
 fn two_fluids_keep_their_volumes() {
-    for density in [1.0, 500.0] {
+    for (density, measured) in [(1.0, 8), (500.0, 6)] {
         let second = SecondFluid { density, viscosity: 0.0 };
         let grid = Grid { origin: [0.0; 2], dx: 1.0 / 32.0, cells: [32; 2] };
         let params = Params { air: AirModel::TwoPhase(second), ..Params::new(grid) };
@@ -287,7 +288,7 @@ fn two_fluids_keep_their_volumes() {
             let dt = max_time_step(&state, &params);
             let info = step(&mut state, &params, &surroundings, dt, &mut workspace).expect("converges");
             assert_eq!(info.collide.lost, 0);
-            assert!(info.solve.iterations <= 15, "{density}: {:?}", info.solve);
+            assert!(info.solve.iterations <= measured + 2, "{density}: {:?}", info.solve);
             let drift = state.volume / volume - 1.0;
             assert!(drift.abs() < 0.02, "{density}: {drift} at {}", state.time);
             energy = info.kinetic_energy;

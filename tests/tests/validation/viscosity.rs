@@ -112,13 +112,85 @@ fn poiseuille_flow_is_too_fast_by_its_known_error() {
     assert!(error < 1e-6 * h * h, "{error}");
 }
 
-/// Exact where walls lie between cells, and where they cut cells too.
+/// Exact where walls lie between cells, and where they leave more than half of a cell open.
 #[test]
 fn couette_flow_is_exact() {
     for heights in [[62.0, 66.0], [61.25, 66.625]] {
         let exact = |y: f64| (y - heights[0]) / (heights[1] - heights[0]);
         let error = channel_error(heights, exact, 0.0, 1.0);
         assert!(error < 1e-9, "{heights:?}: {error}");
+    }
+}
+
+/// Where walls leave less than half of a cell open, the middle of its face lies in the wall, and the flow should be exact as well. It is not: in a channel of four cells it is off by
+/// 8 % of the speed of the wall with a quarter open, and 5 % with three eighths.
+#[test]
+fn couette_flow_beside_slivers_is_off_by_its_known_error() {
+    for (heights, measured) in [([61.75, 66.0], 0.0806), ([62.0, 66.375], 0.0504), ([61.75, 66.375], 0.0733)]
+    {
+        let exact = |y: f64| (y - heights[0]) / (heights[1] - heights[0]);
+        let error = channel_error(heights, exact, 0.0, 1.0);
+        assert!(error < 1.01 * measured, "{heights:?}: {error}");
+    }
+}
+
+/// Couette flow some time after the upper wall has started at a speed of 1, by its series; heights and times are in units of the width H and of H²/nu.
+fn couette_from_rest(y: f64, time: f64) -> f64 {
+    let term = |n: i32| {
+        let k = f64::from(n) * PI;
+        2.0 / k * (-1_f64).powi(n) * (-k * k * time).exp() * (k * y).sin()
+    };
+    y + (1..200).map(term).sum::<f64>()
+}
+
+/// The largest errors at the times given of Couette flow from rest, half-way along a channel whose ends move as the flow should, by steps of dt ~ dx².
+fn couette_errors(heights: [f64; 2], times: &[f64]) -> Vec<f64> {
+    const CELLS: usize = 64;
+    let width = heights[1] - heights[0];
+    let mut case = Case::<2>::with_open(CELLS, |axis, cell| {
+        let row = cell[1] as f64;
+        match axis {
+            0 => ((row + 1.0).min(heights[1]) - row.max(heights[0])).clamp(0.0, 1.0),
+            _ => f64::from(row > heights[0] && row < heights[1]),
+        }
+    });
+    let height = |cell: [usize; 2]| (cell[1] as f64 + 0.5 - heights[0]) / width;
+    // In units of H²/nu.
+    let step = 0.25 / (width * width);
+    let dt = step * (width * case.grid.dx).powi(2);
+    let params = ViscosityParams { dt, ..params(Viscosity::Uniform(1.0), Slip::None) };
+    let mut steps = 0;
+    let error_at = |&time: &f64| {
+        while (steps as f64 + 0.5) * step < time {
+            steps += 1;
+            let walls = |axis: usize, cell: [usize; 2]| match axis {
+                0 if cell[0] == 0 || cell[0] == CELLS => couette_from_rest(height(cell), steps as f64 * step),
+                0 if height(cell) > 0.5 => 1.0,
+                _ => 0.0,
+            };
+            viscous(&mut case, &params, Some(&walls)).expect("converges");
+        }
+        let half_way = case.valid_velocities().into_iter().filter(|&(_, cell, _)| cell[0] == CELLS / 2);
+        let exact = |axis: usize, cell: [usize; 2]| match axis {
+            0 => couette_from_rest(height(cell), steps as f64 * step),
+            _ => 0.0,
+        };
+        half_way.map(|(axis, cell, u)| (u - exact(axis, cell)).abs()).fold(0.0, f64::max)
+    };
+    times.iter().map(error_at).collect()
+}
+
+/// To second order in dx, and to first in dt, which falls with dx² and makes most of the error; with walls between cells, and where they leave more than half of a cell open.
+#[test]
+fn couette_flow_develops_from_rest_as_its_series_says() {
+    let times = [0.05, 0.1, 0.2];
+    for (cut, bounds) in [([0.0, 0.0], [0.0055, 0.0028, 0.0016]), ([0.25, 0.625], [0.003, 0.0016, 0.0012])] {
+        let [coarse, fine] =
+            [8.0, 16.0].map(|width| couette_errors([8.0 + cut[0], 8.0 + width + cut[1]], &times));
+        for (k, bound) in bounds.into_iter().enumerate() {
+            let order = (coarse[k] / fine[k]).log2();
+            assert!(fine[k] < bound && order > 1.8, "{cut:?}: {coarse:?} and {fine:?}");
+        }
     }
 }
 
@@ -244,33 +316,64 @@ fn spray<const D: usize>(cells: usize) -> Case<D> {
     case
 }
 
-/// The number of iterations must stay within the bound for every nu dt / dx² and size. For the many small drops of a spray it does not at 1e4,
-/// where it grows with the number of drops, up to 152 for 196 of them.
-fn iterations_are_bounded<const D: usize>(sizes: &[usize]) {
-    for (name, make, walls, diffusions, bound) in [
-        ("free drop", drop_of_liquid::<D> as fn(usize) -> Case<D>, Slip::Free, &[1.0, 100.0, 1e4][..], 30),
-        ("pool, walls slip", pool::<D>, Slip::Free, &[1.0, 100.0, 1e4], 30),
-        ("pool, walls do not slip", pool::<D>, Slip::None, &[1.0, 1e4], 30),
-        ("spray", spray::<D>, Slip::Free, &[1.0, 100.0], 55),
-    ] {
-        for &diffusion in diffusions {
-            let found: Vec<usize> =
-                sizes.iter().map(|&cells| iterations(make(cells), diffusion, walls)).collect();
-            assert!(found.iter().all(|&found| found <= bound), "{D}D {name} at {diffusion}: {found:?}");
+/// What a case is called, its liquid and walls, and for each nu dt / dx² the iterations that three sizes took.
+type Measured<const D: usize> = (&'static str, fn(usize) -> Case<D>, Slip, &'static [(f64, [usize; 3])]);
+
+/// Two iterations more than measured are left to rounding; and from each size to the next there are three more at most. In a spray they grow with the number of drops, up
+/// to 152 for 196 of them at 1e4, and finer grids hold more drops: only what was measured holds there.
+fn iterations_hardly_grow<const D: usize>(sizes: [usize; 3], cases: &[Measured<D>]) {
+    for &(name, make, walls, diffusions) in cases {
+        for &(diffusion, measured) in diffusions {
+            let found = sizes.map(|cells| iterations(make(cells), diffusion, walls));
+            let as_measured = found.iter().zip(measured).all(|(&found, measured)| found <= measured + 2);
+            let flat = found.windows(2).all(|pair| pair[1] <= pair[0] + 3);
+            let case = format!("{D}D {name} at {diffusion}: {found:?} iterations");
+            assert!(as_measured, "{case} instead of {measured:?}");
+            assert!(flat || name == "spray", "{case}");
         }
     }
 }
 
 #[test]
 fn iterations_do_not_grow_with_resolution() {
-    iterations_are_bounded::<2>(&[32, 64, 128]);
+    let cases: [Measured<2>; 4] = [
+        (
+            "free drop",
+            drop_of_liquid,
+            Slip::Free,
+            &[(1.0, [12, 12, 12]), (100.0, [19, 19, 18]), (1e4, [20, 23, 25])],
+        ),
+        (
+            "pool, walls slip",
+            pool,
+            Slip::Free,
+            &[(1.0, [11, 12, 11]), (100.0, [17, 17, 15]), (1e4, [19, 21, 23])],
+        ),
+        ("pool, walls do not slip", pool, Slip::None, &[(1.0, [11, 12, 11]), (1e4, [17, 19, 21])]),
+        ("spray", spray, Slip::Free, &[(1.0, [12, 12, 12]), (100.0, [15, 46, 49])]),
+    ];
+    iterations_hardly_grow([32, 64, 128], &cases);
 }
 
 #[test]
 fn iterations_do_not_grow_with_resolution_in_three_dimensions() {
-    iterations_are_bounded::<3>(&[16, 32]);
-    let large = iterations(drop_of_liquid::<3>(64), 1e4, Slip::Free);
-    assert!(large <= 30, "{large}");
+    let cases: [Measured<3>; 4] = [
+        (
+            "free drop",
+            drop_of_liquid,
+            Slip::Free,
+            &[(1.0, [12, 12, 12]), (100.0, [16, 17, 18]), (1e4, [16, 18, 20])],
+        ),
+        (
+            "pool, walls slip",
+            pool,
+            Slip::Free,
+            &[(1.0, [12, 12, 12]), (100.0, [16, 18, 18]), (1e4, [17, 19, 21])],
+        ),
+        ("pool, walls do not slip", pool, Slip::None, &[(1.0, [12, 12, 12]), (1e4, [15, 17, 19])]),
+        ("spray", spray, Slip::Free, &[(1.0, [12, 12, 12]), (100.0, [15, 16, 57])]),
+    ];
+    iterations_hardly_grow([12, 24, 48], &cases);
 }
 
 fn advance(viscosity: f64, walls: Slip, dt: Option<f64>, steps: usize) -> (State<2>, StepInfo) {
@@ -307,7 +410,8 @@ fn honey_spreads_slower_than_water() {
 fn a_stiff_column_is_stable_at_a_large_time_step() {
     let (state, info) = advance(5e6, Slip::None, Some(0.01), 30);
     let solve = info.viscosity.expect("there is viscosity");
-    assert!(solve.iterations < 40, "{}", solve.iterations);
+    // 18 are what it took.
+    assert!(solve.iterations <= 20, "{}", solve.iterations);
     // rho g L² / mu, with L the height.
     assert!(state.max_speed < 1000.0 * 9.81 * 0.36 / 5e6, "{}", state.max_speed);
 }

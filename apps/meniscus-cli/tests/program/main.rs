@@ -6,6 +6,8 @@ mod damage;
 mod folders;
 mod full_disk;
 mod made_of_frames;
+#[cfg(target_os = "linux")]
+mod memory;
 mod run;
 mod scenes;
 mod stopped;

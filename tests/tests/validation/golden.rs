@@ -1,0 +1,124 @@
+//! A checkpoint that was written once: what runs have left on disk is read as it was, or refused by its version.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use meniscus::{Checkpoint, Scene, Simulation};
+use meniscus_io::{CacheError, read_checkpoint, write_checkpoint};
+use serde_json::Value;
+
+const WRITE_IT_ANEW: &str = "write tests/data/golden.checkpoint anew: cargo test -p meniscus-tests --test validation -- \
+                             --ignored the_golden_checkpoint_is_written_anew";
+
+const RAISE_THE_VERSION: &str = "checkpoints are no longer what they were, although their format has the same version: raise \
+                                 VERSION in crates/meniscus-io/src/container/mod.rs, so that runs from before are refused with \
+                                 a reason; then";
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
+}
+
+/// Something of everything that a state holds, on a few blocks: two fluids, a bubble, a body, a source, an open side, dye.
+fn scene() -> Scene {
+    let text = r#"
+        [air]
+        model = "two-phase"
+        [domain]
+        size = [1.2, 0.8]
+        cells = 12
+        open = ["+y"]
+        [time]
+        fps = 10
+        [[liquid]]
+        [[liquid.shape.difference]]
+        box = { from = [0, 0], to = [1.2, 0.5] }
+        [[liquid.shape.difference]]
+        sphere = { centre = [0.3, 0.22], radius = 0.14 }
+        [[source]]
+        shape = { box = { from = [0.9, 0.6], to = [1.1, 0.7] } }
+        velocity = [0.1, -0.5]
+        [[body]]
+        shape = { box = { from = [0.6, 0.2], to = [0.85, 0.4] } }
+        density = 700
+        angular_velocity = [0.5]
+        [[smoke]]
+        shape = { box = { from = [0.5, 0.0], to = [0.7, 0.1] } }
+    "#;
+    Scene::parse("golden.toml", text, Path::new(""), &[]).expect("a valid scene")
+}
+
+/// Every field by its name; of lists that are long, as bulk data is, the length and a checksum.
+fn describe(value: &Value, name: &str, to: &mut String) {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(field, value)| describe(value, &format!("{name}.{field}"), to));
+        }
+        Value::Array(values) if values.len() > 8 => {
+            let mut checksum = 0_u64;
+            for byte in Value::to_string(value).bytes() {
+                checksum = (checksum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(5);
+            }
+            writeln!(to, "{name}: {} values, checksum {checksum:016x}", values.len()).expect("text grows");
+        }
+        Value::Array(values) => {
+            let indexed = values.iter().enumerate();
+            indexed.for_each(|(index, value)| describe(value, &format!("{name}[{index}]"), to));
+            if values.is_empty() {
+                writeln!(to, "{name}: nothing").expect("text grows");
+            }
+        }
+        plain => writeln!(to, "{name}: {plain}").expect("text grows"),
+    }
+}
+
+fn description(checkpoint: &Checkpoint<2>) -> String {
+    let mut text = String::new();
+    describe(&serde_json::to_value(checkpoint).expect("plain data"), "checkpoint", &mut text);
+    text
+}
+
+/// The file and what it held when it was written: not what the scene gives today, which may differ.
+#[test]
+fn the_golden_checkpoint_is_read_as_it_was_written() {
+    let read: Result<(String, Checkpoint<2>), CacheError> = read_checkpoint(data("golden.checkpoint"));
+    let (hash, checkpoint) = match read {
+        Ok(read) => read,
+        Err(CacheError::Version { found, expected, .. }) => {
+            panic!("the format of checkpoints went from version {found} to {expected}: {WRITE_IT_ANEW}")
+        }
+        Err(error) => panic!("{error}\n{RAISE_THE_VERSION} {WRITE_IT_ANEW}"),
+    };
+    assert_eq!(hash, "golden");
+    let known = fs::read_to_string(data("golden.txt")).expect("the known values");
+    let found = description(&checkpoint);
+    for (found, known) in found.lines().zip(known.lines()) {
+        assert!(found == known, "'{found}' was '{known}'\n{RAISE_THE_VERSION} {WRITE_IT_ANEW}");
+    }
+    assert_eq!(found.lines().count(), known.lines().count(), "{RAISE_THE_VERSION} {WRITE_IT_ANEW}");
+
+    for line in known.lines() {
+        let is_empty = ["null", "nothing"].iter().any(|nothing| line.ends_with(&format!(": {nothing}")));
+        assert!(!is_empty, "{line}: a golden checkpoint holds something of everything");
+    }
+    let mut simulation = Simulation::resume(&scene(), checkpoint);
+    simulation.advance_substep().expect("it goes on");
+}
+
+/// Only after the format's version has been raised: until then the file is what others have on their disks.
+#[test]
+#[ignore = "writes the file that the test above reads"]
+fn the_golden_checkpoint_is_written_anew() {
+    let path = data("golden.checkpoint");
+    let is_outdated = match read_checkpoint::<(String, Checkpoint<2>)>(&path) {
+        Err(CacheError::Version { .. }) => true,
+        _ => !path.exists(),
+    };
+    assert!(is_outdated, "{} is of the format's present version", path.display());
+    let mut simulation = Simulation::<2>::new(&scene());
+    simulation.advance_frame().expect("it runs");
+    simulation.advance_substep().expect("it runs");
+    let checkpoint = simulation.checkpoint();
+    write_checkpoint(&path, &("golden", &checkpoint)).expect("written");
+    fs::write(data("golden.txt"), description(&checkpoint)).expect("written");
+}
