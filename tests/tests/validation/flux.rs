@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use meniscus::{ProbeValue, Scene, Simulation};
+use meniscus::{ProbeValue, Scene, Simulation, Stats};
 
 const FLOOR: f64 = 0.16;
 const CEILING: f64 = 0.24;
@@ -33,39 +33,59 @@ fn empty_a_duct(air: &str, cells: usize) -> [f64; 3] {
         to = [{MOUTH}, {CEILING}]
         "#
     );
-    let scene = Scene::parse("test.toml", &text, Path::new(""), &[]).expect("a valid scene");
-    let mut simulation = Simulation::<2>::new(&scene);
+    let mut simulation = simulation::<2>(&text);
     let at_first = in_the_duct(&simulation);
-    let (mut passed, mut outflow, mut drift) = (0.0, 0.0, 0.0_f64);
-    for _ in 0..70 {
-        for stats in simulation.advance_frame().expect("it runs") {
-            // What the last substep found moved the water of this one, and what this one finds will do so.
-            let now = match &stats.probes["mouth"] {
-                ProbeValue::Scalar(Some(flux)) => -flux,
-                other => panic!("a flux is a number, not {other:?}"),
-            };
-            passed += 0.5 * (outflow + now) * stats.dt;
-            outflow = now;
-            drift = drift.max(stats.drift().abs());
-        }
+    let (passed, drift) = run(&mut simulation, 70);
+    [-passed, at_first - in_the_duct(&simulation), drift]
+}
+
+fn simulation<const D: usize>(text: &str) -> Simulation<D> {
+    Simulation::new(&Scene::parse("test.toml", text, Path::new(""), &[]).expect("a valid scene"))
+}
+
+/// What passes the probe `mouth` in so many frames, and the worst drift of the volume.
+fn run<const D: usize>(simulation: &mut Simulation<D>, frames: usize) -> (f64, f64) {
+    let (mut passed, mut before, mut drift) = (0.0, 0.0, 0.0_f64);
+    for stats in (0..frames).flat_map(|_| simulation.advance_frame().expect("it runs")) {
+        // What the last substep found moved the water of this one, and what this one finds will do so.
+        let now = flux(&stats);
+        passed += 0.5 * (before + now) * stats.dt;
+        before = now;
+        drift = drift.max(stats.drift().abs());
     }
-    [passed, at_first - in_the_duct(&simulation), drift]
+    (passed, drift)
+}
+
+fn flux(stats: &Stats) -> f64 {
+    match &stats.probes["mouth"] {
+        ProbeValue::Scalar(Some(flux)) => *flux,
+        other => panic!("a flux is a number, not {other:?}"),
+    }
 }
 
 /// The liquid in the duct, in m²: below the highest surface of each column of cells.
 fn in_the_duct(simulation: &Simulation<2>) -> f64 {
     let grid = simulation.grid();
     let row = |height: f64| (height / grid.dx).round() as i64;
-    let level = |x: i64, y: i64| f64::from(simulation.state().level_set.get([x, y]));
-    let column = |x: i64| {
-        let wet = (row(FLOOR)..row(CEILING)).rev().find(|&y| level(x, y) < 0.0);
-        wet.map_or(0.0, |y| {
-            let [below, above] = [level(x, y), level(x, y + 1)];
-            let part = if y + 1 == row(CEILING) { 0.5 } else { below / (below - above) };
-            (y - row(FLOOR)) as f64 + 0.5 + part
-        })
+    let rows = [row(FLOOR), row(CEILING)];
+    (row(MOUTH)..grid.cells[0] as i64).map(|x| column(simulation, [x, 0], rows)).sum::<f64>()
+        * grid.dx
+        * grid.dx
+}
+
+/// The liquid of a column of cells between two rows, below its highest surface, in cells.
+fn column<const D: usize>(simulation: &Simulation<D>, at: [i64; D], [floor, ceiling]: [i64; 2]) -> f64 {
+    let level = |y: i64| {
+        let mut cell = at;
+        cell[1] = y;
+        f64::from(simulation.state().level_set.get(cell))
     };
-    (row(MOUTH)..grid.cells[0] as i64).map(column).sum::<f64>() * grid.dx * grid.dx
+    let wet = (floor..ceiling).rev().find(|&y| level(y) < 0.0);
+    wet.map_or(0.0, |y| {
+        let [below, above] = [level(y), level(y + 1)];
+        let part = if y + 1 == ceiling { 0.5 } else { below / (below - above) };
+        (y - floor) as f64 + 0.5 + part
+    })
 }
 
 /// Measured 0.90, 0.92 and 1.02 at 100 cells, 0.96, 0.97 and 0.99 at 200: an excess of up to a tenth of a layer of cells stays where it is. With the errors taken back from the whole
@@ -76,9 +96,64 @@ fn what_leaves_a_duct_passes_its_mouth() {
     for air in ["void", "bubbles", "two-phase"] {
         for (cells, tolerance, most) in [(100, 0.12, 0.035), (200, 0.05, 0.015)] {
             let [passed, gone, drift] = empty_a_duct(air, cells);
-            println!("{air} {cells}: {} of {}, {drift}", passed, gone);
             assert!((passed / gone - 1.0).abs() < tolerance, "{air}, {cells} cells: {passed} of {gone}");
             assert!(drift < most, "{air}, {cells} cells: {drift}");
+        }
+    }
+}
+
+/// A tank with a wall that has a hole below and ends under the ceiling. On the left calm water stands higher; on the right a block of water falls into what there is, and churns it:
+/// what passes the hole, what is gone on the left, what is there on the right since, and the worst drift of the volume.
+fn level_a_tank(air: &str, cells: usize) -> [f64; 4] {
+    let wall = "{ difference = [{ box = { from = [0.28, -0.1, -0.1], to = [0.32, 0.26, 0.3] } }, \
+                { box = { from = [0.2, 0.04, 0.04], to = [0.4, 0.1, 0.16] } }] }";
+    let text = format!(
+        r#"
+        [domain]
+        size = [0.6, 0.32, 0.2]
+        cells = {cells}
+        [time]
+        fps = 50
+        [air]
+        model = "{air}"
+        [[solid]]
+        shape = {wall}
+        [[liquid]]
+        shape = {{ difference = [{{ union = [
+            {{ box = {{ from = [0.0, 0.0, 0.0], to = [0.3, 0.22, 0.2] }} }},
+            {{ box = {{ from = [0.3, 0.0, 0.0], to = [0.6, 0.1, 0.2] }} }},
+            {{ box = {{ from = [0.38, 0.16, 0.04], to = [0.54, 0.26, 0.16] }} }},
+        ] }}, {wall}] }}
+        [[probe]]
+        name = "mouth"
+        kind = "flux"
+        from = [0.3, 0.04, 0.04]
+        to = [0.3, 0.1, 0.16]
+        "#
+    );
+    let mut simulation = simulation::<3>(&text);
+    let on_the_left = |simulation: &Simulation<3>| {
+        let grid = simulation.grid();
+        let row = |length: f64| (length / grid.dx).round() as i64;
+        let columns = (0..row(0.28)).flat_map(|x| (0..row(0.2)).map(move |z| [x, 0, z]));
+        columns.map(|at| column(simulation, at, [0, row(0.32)])).sum::<f64>() * grid.dx.powi(3)
+    };
+    let volumes = |simulation: &Simulation<3>| {
+        let left = on_the_left(simulation);
+        [left, simulation.state().volume - left]
+    };
+    let at_first = volumes(&simulation);
+    let (passed, drift) = run(&mut simulation, 25);
+    let [left, right] = volumes(&simulation);
+    [passed, at_first[0] - left, right - at_first[1], drift]
+}
+
+#[test]
+fn what_leaves_half_a_tank_passes_its_hole() {
+    for air in ["void", "bubbles", "two-phase"] {
+        for cells in [30, 60] {
+            let [passed, gone, come, drift] = level_a_tank(air, cells);
+            println!("{air} {cells}: {passed} {} {} {drift}", gone / passed, come / passed);
         }
     }
 }

@@ -6,7 +6,9 @@ use std::f64::consts::PI;
 use meniscus_core::grid::Field;
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::{dot, sub};
-use meniscus_liquid::{AirModel, Body, Params, State, Surroundings, Workspace, max_time_step, probe};
+use meniscus_liquid::{
+    AirModel, Body, Params, Solid, State, Surroundings, Workspace, max_time_step, probe, step,
+};
 use meniscus_tests::{Case, all_cells, tight_params};
 
 use crate::capillary::{crossings, elongation, params, run, set_flow};
@@ -112,6 +114,26 @@ fn a_drop_stays_at_rest() {
         assert!(speed < limit, "{speed} at {cells_per_diameter} cells");
         assert!(drift < 0.001, "{drift} at {cells_per_diameter} cells");
     }
+}
+
+/// Half a drop on a floor that cuts cells: the floor takes its share of the forces of tension, which do not add up to nothing on what is seen of the surface.
+#[test]
+fn half_a_drop_stays_on_its_floor() {
+    let params = params(1.0 / 32.0, [32; 2]);
+    let centre = [0.5, 0.26];
+    let floor = Shape::half_space(centre, [0.0, 1.0]).expect("a plane");
+    let shape = Shape::sphere(centre, 0.25).expect("a ball").difference(floor.clone());
+    let surroundings = Surroundings { solids: vec![Solid::fixed(floor)], ..Surroundings::default() };
+    let mut state = State::new(&params, &[Body { shape, velocity: [0.0; 2] }], &surroundings);
+    let mut workspace = Workspace::default();
+    let mut fastest: f64 = 0.0;
+    while state.time < 1.0 {
+        let dt = max_time_step(&state, &params);
+        step(&mut state, &params, &surroundings, dt, &mut workspace).expect("the solve converges");
+        fastest = fastest.max(state.max_speed);
+    }
+    let volume = state.volume / (0.5 * PI * 0.25 * 0.25);
+    assert!(fastest < 0.02 && (volume - 1.0).abs() < 0.01, "{fastest}, {volume} of the volume");
 }
 
 /// Two minutes.

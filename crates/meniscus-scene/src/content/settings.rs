@@ -13,7 +13,7 @@ pub struct Time {
     /// Frames for each second of simulated time.
     #[schemars(range(max = 1e6), extend("exclusiveMinimum" = 0))]
     pub fps: f64,
-    /// How many cells the fastest liquid may move in a substep.
+    /// How many cells the fastest liquid may move in a substep. Substeps are never longer than the waves of the surface that the grid carries can take: in calm water that is the limit.
     #[schemars(range(max = 100), extend("exclusiveMinimum" = 0))]
     pub cfl: f64,
     /// The most substeps that a frame is divided into, even if liquid then moves by more cells than `cfl` says.
