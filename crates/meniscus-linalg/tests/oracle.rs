@@ -264,7 +264,8 @@ fn a_right_hand_side_of_any_size_is_solved() {
     for scale in [1e-60, 1e-30, 1e30, 1e60] {
         let b: Vec<f64> = problem.rhs().iter().map(|b| scale * b).collect();
         let (_, info) = solve(problem.operator(), &b);
-        assert!(info.iterations < 15);
+        // 7 are what it took.
+        assert!(info.iterations <= 9, "{} iterations", info.iterations);
     }
 }
 
@@ -312,7 +313,8 @@ fn single_cells_inside_a_cavity_do_not_burden_the_coarsest_level() {
     let b = problem.rhs();
     let mut x = vec![0.0; b.len()];
     let info = solver.solve(&b, &mut x, &SolveParams::default()).expect("converges");
-    assert!(info.iterations <= 14, "{}", info.iterations);
+    // 8 are what it took.
+    assert!(info.iterations <= 10, "{} iterations", info.iterations);
 }
 
 #[test]
@@ -419,7 +421,8 @@ fn terms_of_no_strength_leave_the_null_space_alone() {
     operator.apply(&x, &mut b);
     let (_, info) = solve(operator, &b);
     assert_eq!(info.sealed.len(), 1);
-    assert!(info.iterations <= 10, "{} iterations", info.iterations);
+    // 5 are what it took.
+    assert!(info.iterations <= 7, "{} iterations", info.iterations);
 }
 
 fn check_tiles<const D: usize>(n: usize, tile: usize, open: bool) {

@@ -106,7 +106,9 @@ fn speed_after_steps<const D: usize>(wall_at: f64, steps: f64) -> f64 {
     (at[0], at[1]) = (wall_at * grid.dx, 10.6 * grid.dx);
     (up[1], left[0]) = (1.0, -1.0);
     let pool = Body { shape: Shape::half_space(at, up).expect("a plane"), velocity: [0.0; D] };
-    let bump = Shape::sphere(at, 0.7 * grid.dx).expect("a ball");
+    let mut below = at;
+    below[1] -= 0.6 * grid.dx;
+    let bump = Shape::sphere(below, 0.7 * grid.dx).expect("a ball");
     let bump = Body { shape: bump, velocity: [0.0; D] };
     let solids = vec![Solid::fixed(Shape::half_space(at, left).expect("a plane"))];
     let surroundings = Surroundings { solids, ..Surroundings::default() };
@@ -124,8 +126,8 @@ fn speed_after_steps<const D: usize>(wall_at: f64, steps: f64) -> f64 {
 /// The largest time step is one that the waves of the grid can take, wherever a wall cuts its cells: those there move by what comes through their whole sides. A longer one shakes them.
 #[test]
 fn a_pool_comes_to_rest_at_the_largest_time_step() {
-    for steps in [1.0, 0.9, 0.8, 0.7, 0.6, 0.5] {
-        for at in [16.0, 16.1, 16.35, 16.5, 16.8, 16.95] {
+    for steps in [0.9, 0.8, 0.7, 0.6, 0.5, 0.4] {
+        for at in [16.02, 16.05, 16.1, 16.2] {
             println!(
                 "{steps} {at}: {} {}",
                 speed_after_steps::<2>(at, steps),

@@ -159,12 +159,14 @@ fn couette_errors(heights: [f64; 2], times: &[f64]) -> Vec<f64> {
     let step = 0.25 / (width * width);
     let dt = step * (width * case.grid.dx).powi(2);
     let params = ViscosityParams { dt, ..params(Viscosity::Uniform(1.0), Slip::None) };
-    let mut steps = 0;
+    let mut steps = 0_u32;
     let error_at = |&time: &f64| {
-        while (steps as f64 + 0.5) * step < time {
+        while (f64::from(steps) + 0.5) * step < time {
             steps += 1;
             let walls = |axis: usize, cell: [usize; 2]| match axis {
-                0 if cell[0] == 0 || cell[0] == CELLS => couette_from_rest(height(cell), steps as f64 * step),
+                0 if cell[0] == 0 || cell[0] == CELLS => {
+                    couette_from_rest(height(cell), f64::from(steps) * step)
+                }
                 0 if height(cell) > 0.5 => 1.0,
                 _ => 0.0,
             };
@@ -172,7 +174,7 @@ fn couette_errors(heights: [f64; 2], times: &[f64]) -> Vec<f64> {
         }
         let half_way = case.valid_velocities().into_iter().filter(|&(_, cell, _)| cell[0] == CELLS / 2);
         let exact = |axis: usize, cell: [usize; 2]| match axis {
-            0 => couette_from_rest(height(cell), steps as f64 * step),
+            0 => couette_from_rest(height(cell), f64::from(steps) * step),
             _ => 0.0,
         };
         half_way.map(|(axis, cell, u)| (u - exact(axis, cell)).abs()).fold(0.0, f64::max)
