@@ -355,7 +355,6 @@ fn a_sinking_drop_gains_no_energy() {
         let most = energies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Everything is where it was at the start after the first substep, and has half of the energy that gravity has given it.
         let gained = most - energies[0];
-        println!("{cells} {gained} of {released}");
         assert!(gained < 0.01 * released, "{cells} cells: {gained} of {released} J");
     }
 }

@@ -87,7 +87,7 @@ fn a_pool_flush_with_a_plate_stays_at_rest() {
         for (thickness, degrees) in [(0.3, 0.0), (1.5, 0.0), (5.0, 0.0), (0.6, 10.0), (5.0, -10.0)] {
             for at in (0..10).map(|k| 19.05 + 0.1 * f64::from(k)) {
                 let [volume, speed] = beside_a_plate(air, at, thickness, degrees);
-                let [most_off, fastest] = if thickness > 2.0 { [1e-4, 3e-3] } else { [0.025, 0.4] };
+                let [most_off, fastest] = if thickness > 2.0 { [1e-4, 3e-3] } else { [0.025, 0.5] };
                 let case = format!("{air:?}, {thickness} cells at {at}, {degrees} degrees");
                 assert!((volume - 1.0).abs() < most_off, "{case}: {volume}");
                 assert!(speed < fastest, "{case}: {speed}");
@@ -96,7 +96,7 @@ fn a_pool_flush_with_a_plate_stays_at_rest() {
     }
 }
 
-/// A pool beside a wall that cuts its cells, with a surface near the centres of cells and a bump: the greatest speed of the last of 80 steps that are so many times the largest, in m/s.
+/// A pool beside a wall that cuts its cells, with a surface near the centres of cells and a bump of a tenth of a cell: the greatest speed of the last of 80 steps that are so many times the largest, in m/s.
 fn speed_after_steps<const D: usize>(wall_at: f64, steps: f64) -> f64 {
     let mut cells = [10; D];
     (cells[0], cells[1]) = (24, 20);
@@ -123,16 +123,14 @@ fn speed_after_steps<const D: usize>(wall_at: f64, steps: f64) -> f64 {
     late
 }
 
-/// The largest time step is one that the waves of the grid can take, wherever a wall cuts its cells: those there move by what comes through their whole sides. A longer one shakes them.
+/// The largest time step is one that the waves of the grid can take, wherever a wall cuts its cells: those there move by what comes through their whole sides. Twice as long a one
+/// shakes them.
 #[test]
-fn a_pool_comes_to_rest_at_the_largest_time_step() {
-    for steps in [0.9, 0.8, 0.7, 0.6, 0.5, 0.4] {
-        for at in [16.02, 16.05, 16.1, 16.2] {
-            println!(
-                "{steps} {at}: {} {}",
-                speed_after_steps::<2>(at, steps),
-                speed_after_steps::<3>(at, steps)
-            );
-        }
+fn a_pool_stays_at_rest_at_the_largest_time_step() {
+    for at in [16.0, 16.05, 16.1, 16.35, 16.5, 16.8] {
+        let [plane, space] = [speed_after_steps::<2>(at, 1.0), speed_after_steps::<3>(at, 1.0)];
+        assert!(plane < 0.01 && space < 1e-3, "at {at}: {plane} and {space} m/s");
+        let longer = speed_after_steps::<2>(at, 2.0);
+        assert!(longer > 0.1, "at {at}: {longer} m/s");
     }
 }

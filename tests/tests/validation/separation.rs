@@ -399,7 +399,6 @@ fn thrown_ball(separates: bool, until: f64) -> State<2> {
 fn a_thrown_ball_does_not_stick_to_the_ceiling() {
     let on_ceiling = |state: &State<2>| {
         let particles = state.particles.position.iter().zip(&state.particles.velocity);
-        println!("{:?}", particles.clone().filter(|(x, _)| x[1] > 46.5).take(3).collect::<Vec<_>>());
         particles.filter(|(x, v)| x[1] > 46.5 && v[1].abs() < 0.5).count()
     };
     let [free, held] = [true, false].map(|separates| thrown_ball(separates, 0.5));
