@@ -47,10 +47,9 @@ fn simulation<const D: usize>(text: &str) -> Simulation<D> {
 fn run<const D: usize>(simulation: &mut Simulation<D>, frames: usize) -> (f64, f64) {
     let (mut passed, mut before, mut drift) = (0.0, 0.0, 0.0_f64);
     for stats in (0..frames).flat_map(|_| simulation.advance_frame().expect("it runs")) {
-        // What the last substep found moved the water of this one, and what this one finds will do so.
-        let now = flux(&stats);
-        passed += 0.5 * (before + now) * stats.dt;
-        before = now;
+        // What a substep finds moves the water of the next one.
+        passed += before * stats.dt;
+        before = flux(&stats);
         drift = drift.max(stats.drift().abs());
     }
     (passed, drift)
@@ -67,25 +66,16 @@ fn flux(stats: &Stats) -> f64 {
 fn in_the_duct(simulation: &Simulation<2>) -> f64 {
     let grid = simulation.grid();
     let row = |height: f64| (height / grid.dx).round() as i64;
-    let rows = [row(FLOOR), row(CEILING)];
-    (row(MOUTH)..grid.cells[0] as i64).map(|x| column(simulation, [x, 0], rows)).sum::<f64>()
-        * grid.dx
-        * grid.dx
-}
-
-/// The liquid of a column of cells between two rows, below its highest surface, in cells.
-fn column<const D: usize>(simulation: &Simulation<D>, at: [i64; D], [floor, ceiling]: [i64; 2]) -> f64 {
-    let level = |y: i64| {
-        let mut cell = at;
-        cell[1] = y;
-        f64::from(simulation.state().level_set.get(cell))
+    let level = |x: i64, y: i64| f64::from(simulation.state().level_set.get([x, y]));
+    let column = |x: i64| {
+        let wet = (row(FLOOR)..row(CEILING)).rev().find(|&y| level(x, y) < 0.0);
+        wet.map_or(0.0, |y| {
+            let [below, above] = [level(x, y), level(x, y + 1)];
+            let part = if y + 1 == row(CEILING) { 0.5 } else { below / (below - above) };
+            (y - row(FLOOR)) as f64 + 0.5 + part
+        })
     };
-    let wet = (floor..ceiling).rev().find(|&y| level(y) < 0.0);
-    wet.map_or(0.0, |y| {
-        let [below, above] = [level(y), level(y + 1)];
-        let part = if y + 1 == ceiling { 0.5 } else { below / (below - above) };
-        (y - floor) as f64 + 0.5 + part
-    })
+    (row(MOUTH)..grid.cells[0] as i64).map(column).sum::<f64>() * grid.dx * grid.dx
 }
 
 /// Measured 0.90, 0.92 and 1.02 at 100 cells, 0.96, 0.97 and 0.99 at 200: an excess of up to a tenth of a layer of cells stays where it is. With the errors taken back from the whole
@@ -96,6 +86,7 @@ fn what_leaves_a_duct_passes_its_mouth() {
     for air in ["void", "bubbles", "two-phase"] {
         for (cells, tolerance, most) in [(100, 0.12, 0.035), (200, 0.05, 0.015)] {
             let [passed, gone, drift] = empty_a_duct(air, cells);
+            println!("{air} {cells}: {} of {}, {drift}", passed, gone);
             assert!((passed / gone - 1.0).abs() < tolerance, "{air}, {cells} cells: {passed} of {gone}");
             assert!(drift < most, "{air}, {cells} cells: {drift}");
         }
@@ -105,12 +96,12 @@ fn what_leaves_a_duct_passes_its_mouth() {
 /// A tank with a wall that has a hole below and ends under the ceiling. On the left calm water stands higher; on the right a block of water falls into what there is, and churns it:
 /// what passes the hole, what is gone on the left, what is there on the right since, and the worst drift of the volume.
 fn level_a_tank(air: &str, cells: usize) -> [f64; 4] {
-    let wall = "{ difference = [{ box = { from = [0.28, -0.1, -0.1], to = [0.32, 0.26, 0.3] } }, \
+    let wall = "{ difference = [{ box = { from = [0.28, -0.1, -0.1], to = [0.32, 0.32, 0.3] } }, \
                 { box = { from = [0.2, 0.04, 0.04], to = [0.4, 0.1, 0.16] } }] }";
     let text = format!(
         r#"
         [domain]
-        size = [0.6, 0.32, 0.2]
+        size = [0.6, 0.36, 0.2]
         cells = {cells}
         [time]
         fps = 50
@@ -135,8 +126,10 @@ fn level_a_tank(air: &str, cells: usize) -> [f64; 4] {
     let on_the_left = |simulation: &Simulation<3>| {
         let grid = simulation.grid();
         let row = |length: f64| (length / grid.dx).round() as i64;
-        let columns = (0..row(0.28)).flat_map(|x| (0..row(0.2)).map(move |z| [x, 0, z]));
-        columns.map(|at| column(simulation, at, [0, row(0.32)])).sum::<f64>() * grid.dx.powi(3)
+        let planes = (0..row(0.28)).flat_map(|x| (0..row(0.36)).map(move |y| [x, y]));
+        let cells = planes.flat_map(|[x, y]| (0..row(0.2)).map(move |z| [x, y, z]));
+        let wet = |cell: [i64; 3]| f64::from((0.5 - simulation.state().level_set.get(cell)).clamp(0.0, 1.0));
+        cells.map(wet).sum::<f64>() * grid.dx.powi(3)
     };
     let volumes = |simulation: &Simulation<3>| {
         let left = on_the_left(simulation);
