@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::books::Ledger;
 use crate::boundary::Boundary;
-use crate::excess::small_excess;
+use crate::excess::large_excess;
 use crate::hidden::{ThinWalls, redistance_between};
 use crate::measure::liquid_by_block;
 use crate::params::Params;
@@ -225,9 +225,9 @@ fn least_level(nearest: f32, reach: f32, deepness: f32) -> f32 {
 }
 
 /// The radius of the ball around a particle that has escaped, in cells, in a block with such an excess of its fluid, in cells: [`inner`], and nothing
-/// from [`small_excess`] on.
+/// from [`large_excess`] on.
 fn ball<const D: usize>(excess: f64) -> f32 {
-    inner::<D>() * (1.0 - excess / small_excess::<D>()).clamp(0.0, 1.0) as f32
+    inner::<D>() * (1.0 - excess / large_excess::<D>()).clamp(0.0, 1.0) as f32
 }
 
 /// The blocks that hold such a value.
