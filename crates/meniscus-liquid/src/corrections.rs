@@ -15,9 +15,6 @@ use crate::volume::{CORRECTION, bubble_growth, most_growth, volume_correction};
 /// The most that the liquid of a block is changed by in a time of correction, as a part of it.
 const MAX_OF_BLOCK: f64 = 0.1;
 
-/// The part of the excess of a block that spreads to its neighbours in a time of correction.
-const SPREAD: f64 = 0.1;
-
 /// An excess that is left where it is, as a part of [`large_excess`]: what blocks at rest seem to have comes and goes.
 const SMALL: f64 = 0.15;
 
@@ -56,24 +53,23 @@ impl<const D: usize> State<D> {
         }
     }
 
-    /// Lets the excess of blocks with such cells spread for `dt` seconds.
-    fn spread_excess(&mut self, params: &Params<D>, cells: &[Census], dt: f64) {
+    /// Moves the excess of blocks that cannot take it to their neighbours.
+    fn pass_excess_on(&mut self, cells: &[Census]) {
         // What is full of liquid has no excess of its own, and may move as a whole.
         let full = block_len::<D>() as f64;
         let takers: Vec<f64> =
             cells.iter().map(|census| if census.liquid == full { 0.0 } else { census.liquid }).collect();
-        let part = SPREAD * (dt / params.correction_time(dt)).min(1.0);
-        self.accounts.spread(self.level_set.blocks(), &takers, part);
+        self.accounts.pass_on(self.level_set.blocks(), &takers);
     }
 
-    /// Lets the excess of blocks spread, and tells the corrections of a substep; none of a fluid without a surface.
-    pub(crate) fn spread_and_correct(&mut self, params: &Params<D>, dt: f64) -> Option<Corrections> {
+    /// Tells the corrections of a substep; none of a fluid without a surface.
+    pub(crate) fn find_corrections(&mut self, params: &Params<D>, dt: f64) -> Option<Corrections> {
         if params.air == AirModel::None {
             return None;
         }
         let time = params.correction_time(dt);
         let cells = count_cells(self.level_set.blocks(), |slot| self.owner(slot));
-        self.spread_excess(params, &cells, dt);
+        self.pass_excess_on(&cells);
         let of_block = |(census, &excess): (&Census, &f64)| {
             let most = MAX_OF_BLOCK / time;
             if census.liquid > 0.0 {

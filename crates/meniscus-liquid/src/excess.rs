@@ -82,27 +82,25 @@ impl Accounts {
         self.poured[block] -= rate;
     }
 
-    /// Lets a `part` of the excess of each block, and all of one that takes none, spread among itself and its neighbours by the `cells` in which they can take it.
-    pub fn spread<const D: usize>(&mut self, blocks: &Blocks<D>, cells: &[f64], part: f64) {
-        let mut spread = vec![0.0; self.excess.len()];
+    /// Moves the excess of blocks that cannot take it, since they have none of the `cells` that can, to their neighbours.
+    pub fn pass_on<const D: usize>(&mut self, blocks: &Blocks<D>, cells: &[f64]) {
+        let mut passed = vec![0.0; self.excess.len()];
         for (block, &excess) in self.excess.iter().enumerate() {
             let sides = (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]);
-            let around = sides.filter_map(|(axis, side)| blocks.neighbour(block, axis, side));
-            let takers: Vec<usize> = around.chain([block]).collect();
+            let takers: Vec<usize> =
+                sides.filter_map(|(axis, side)| blocks.neighbour(block, axis, side)).collect();
             let sum: f64 = takers.iter().map(|&taker| cells[taker]).sum();
-            let given = if cells[block] > 0.0 { part } else { 1.0 };
-            if excess == 0.0 || sum == 0.0 {
-                spread[block] += excess;
-                continue;
+            if cells[block] > 0.0 || sum == 0.0 {
+                passed[block] += excess;
+            } else {
+                takers.iter().for_each(|&taker| passed[taker] += excess * cells[taker] / sum);
             }
-            spread[block] += (1.0 - given) * excess;
-            takers.iter().for_each(|&taker| spread[taker] += given * excess * cells[taker] / sum);
         }
-        self.excess = spread;
+        self.excess = passed;
     }
 }
 
-/// An excess of a block, in cells: a tenth of a layer of its cells.
+/// An excess of a block, in cells, that is not to grow: a tenth of a layer of its cells.
 pub const fn large_excess<const D: usize>() -> f64 {
     0.1 * BLOCK_EDGE.pow(D as u32 - 1) as f64
 }

@@ -310,11 +310,8 @@ impl<const D: usize> Solid<D> {
                 let arm = sub(point, self.to.translation);
                 std::array::from_fn(|axis| dot(&motions(axis, arm), &velocity))
             }
-            (None, Some(next)) => {
-                let after = next.apply(self.to.apply_inverse(point));
-                std::array::from_fn(|a| (after[a] - point[a]) / dt)
-            }
-            (None, None) => self.displacement(point).map(|d| d / dt),
+            (None, Some(next)) => mean_way([self.to, next], point).map(|way| way / dt),
+            (None, None) => mean_way([self.from, self.to], point).map(|way| way / dt),
         }
     }
 
@@ -338,6 +335,14 @@ impl<const D: usize> Solid<D> {
         let before = self.from.apply(self.to.apply_inverse(point));
         std::array::from_fn(|a| point[a] - before[a])
     }
+}
+
+/// The mean of the way that the material at a point goes in a motion, and of that by which the material that ends there has come, in metres: the velocity of a rigid motion. Either alone is the chord of an
+/// arc, by which a disc that turns about its centre would swallow liquid, or give it off.
+fn mean_way<const D: usize>([from, to]: [RigidTransform<D>; 2], point: [f64; D]) -> [f64; D] {
+    let after = to.apply(from.apply_inverse(point));
+    let before = from.apply(to.apply_inverse(point));
+    std::array::from_fn(|a| 0.5 * (after[a] - before[a]))
 }
 
 /// A rigid body that the liquid moves.

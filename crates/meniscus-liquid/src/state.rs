@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field};
 use meniscus_core::interpolate::interpolate;
+use meniscus_core::level_set::redistance;
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace, blocks_near, seed};
 use meniscus_core::shape::{Bounds, Shape};
 use rayon::prelude::*;
@@ -12,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::excess::Accounts;
-use crate::hidden::{ThinWalls, redistance_between};
 use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
 use crate::reseed::half_of;
@@ -170,10 +170,7 @@ impl<const D: usize> State<D> {
         let mut cache = BoundaryCache::default();
         let boundary = Boundary::new(params, surroundings, &blocks, &mut cache);
         if params.air != AirModel::None && agree_in_walls(&mut level_set, &boundary) {
-            redistance_between(
-                ThinWalls::find(params, &surroundings.solids, &boundary).as_ref(),
-                &mut level_set,
-            );
+            redistance(&mut level_set, params.band());
         }
         let tracked = params.air.keeps_volumes().then(|| {
             let found = Found::new(params, surroundings, &level_set, &boundary, &mut cache);

@@ -267,8 +267,8 @@ pub fn step<const D: usize>(
     state.volume_target = (state.volume_target + ledger.page().wanted()).max(0.0);
     state.inflow = boundary.inflow();
     if state.substep == 0 && state.tracked.is_some() {
-        // What particles first make of the surface of bubbles is no error to correct: their pressures would tell.
-        state.volume_target = ledger.volume();
+        // What particles first make of the surface of bubbles is no error to correct: their pressures would tell. What a wall that moves leaves behind is one.
+        state.volume_target = ledger.volume() - ledger.page().advected;
     }
     clock.stage("level_set");
     let (bubble_events, mut squeezes) = if state.tracked.is_some() {
@@ -473,7 +473,7 @@ fn follow_regions<const D: usize>(
     let times = [state.time + dt, dt];
     let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, times, state.volume_target);
     if state.substep == 0 {
-        tracked.rest_as_measured();
+        tracked.rest_as_measured(state.volume_target / ledger.volume().max(f64::MIN_POSITIVE));
     }
     tracked.set_inflow(boundary);
     clock.stage("tracking");

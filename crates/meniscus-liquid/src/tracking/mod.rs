@@ -301,10 +301,10 @@ impl<const D: usize> Tracked<D> {
         }
     }
 
-    /// From now on everything should have the volume that it has.
-    pub fn rest_as_measured(&mut self) {
+    /// From now on everything should have the volume that it has, and liquid this `part` of it.
+    pub fn rest_as_measured(&mut self, part: f64) {
         self.regions.iter_mut().for_each(|region| region.rest_volume = region.volume);
-        self.bodies.iter_mut().for_each(|body| body.rest_volume = body.volume);
+        self.bodies.iter_mut().for_each(|body| body.rest_volume = part * body.volume);
     }
 
     /// Notes what sources push into the bodies.
