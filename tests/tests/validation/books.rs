@@ -367,7 +367,7 @@ fn turning_and_moving_solids_take_no_liquid() {
          motion = { pivot = [0.5, 0.35], keyframes = [{ time = 0 }, { time = 10, degrees = 1800 }] }",
         "shape = { complement = { sphere = { centre = [0.5, 0.5], radius = 0.4637 } } }\n\
          motion = { pivot = [0.5, 0.5], keyframes = [{ time = 0 }, { time = 10, degrees = -1800 }] }",
-        "shape = { box = { from = [0.8, -0.1], to = [0.9, 1.1] } }\n\
+        "shape = { box = { from = [0.4, -0.1], to = [0.5, 1.1] } }\n\
          motion = { keyframes = [{ time = 0 }, { time = 1, translation = [0.1, 0.0] }] }",
     ];
     for (solid, most) in solids.iter().zip([1e-3, 1e-3, 0.04]) {

@@ -139,12 +139,17 @@ fn level_a_tank(air: &str, cells: usize) -> [f64; 4] {
     [passed, at_first[0] - left, right - at_first[1], drift]
 }
 
+/// Gone by passed: 0.995, 0.995 with void, 0.991, 0.993 with bubbles, 0.980, 0.976 with two fluids, at 30 and 60 cells. What has come on the right is told from the volume of all, which is off by
+/// up to 0.2 % of what there is: 1.2 % of what passed.
 #[test]
 fn what_leaves_half_a_tank_passes_its_hole() {
-    for air in ["void", "bubbles", "two-phase"] {
+    for (air, of_left, of_right) in [("void", 0.01, 0.02), ("bubbles", 0.01, 0.02), ("two-phase", 0.03, 0.05)]
+    {
         for cells in [30, 60] {
             let [passed, gone, come, drift] = level_a_tank(air, cells);
-            println!("{air} {cells}: {passed} {} {} {drift}", gone / passed, come / passed);
+            let [left, right] = [gone, come].map(|volume| (volume / passed - 1.0).abs());
+            assert!(left < of_left && right < of_right, "{air}, {cells} cells: {passed}, {gone}, {come}");
+            assert!(drift < 0.01, "{air}, {cells} cells: {drift}");
         }
     }
 }
