@@ -250,7 +250,7 @@ fn keys<'a>(object: &'a Value, of: &'a str) -> impl Iterator<Item = String> + 'a
 fn every_field_of_the_results_is_documented() {
     let text = include_str!("../../../../docs/results.md");
     let sandbox = Sandbox::new();
-    sandbox.ends(0, &["run", "water-cooler-2d", "--cells", "32", "--frames", "12", "-o", "out"]);
+    sandbox.ends(0, &["run", "water-cooler-2d", "--cells", "48", "--frames", "12", "-o", "out"]);
     let stats = stats(&sandbox.path("out"));
     let line = stats.last().expect("a line");
     let events = std::fs::read_to_string(sandbox.path("out/events.jsonl")).expect("a log");
