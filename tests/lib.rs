@@ -1,7 +1,9 @@
 //! Shared helpers of the validation tests.
 
+use std::path::Path;
 use std::sync::Arc;
 
+use meniscus::{Scene, Simulation};
 use meniscus_core::fractions::{grid_cell_open_fraction, grid_face_open_fraction};
 use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
@@ -11,6 +13,14 @@ use meniscus_liquid::projection::{
     AffineRegions, Bubbles, ClosedFace, Liquid, NO_BUBBLE, NO_REGION, ProjectionError, ProjectionInfo,
     ProjectionParams, RigidBody, SolidVelocity, Touching, Workspace, max_divergence, project, valid_faces,
 };
+
+/// The simulation of a scene.
+///
+/// # Panics
+/// If it is none.
+pub fn simulation<const D: usize>(text: &str) -> Simulation<D> {
+    Simulation::new(&Scene::parse("test.toml", text, Path::new(""), &[]).expect("a valid scene"))
+}
 
 /// The side of the rotated containers.
 pub const SIDE: f64 = 0.7;

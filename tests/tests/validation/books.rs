@@ -1,13 +1,11 @@
 //! The books of volume and energy add up, whatever is in a scene, and their entries are what mechanics says.
 
-use std::path::Path;
-
+use meniscus::Stats;
 use meniscus::liquid::{EnergyBook, VolumeBook};
-use meniscus::{Scene, Simulation, Stats};
+use meniscus_tests::simulation;
 
 fn run<const D: usize>(text: &str, frames: u32) -> Vec<Stats> {
-    let scene = Scene::parse("test.toml", text, Path::new(""), &[]).expect("a valid scene");
-    let mut simulation = Simulation::<D>::new(&scene);
+    let mut simulation = simulation::<D>(text);
     (0..frames).flat_map(|_| simulation.advance_frame().expect("it runs")).collect()
 }
 

@@ -1,13 +1,7 @@
 //! Scenes of bodies that press on each other, on solids and on the sides of the domain, in water, against statics.
 
-use std::path::Path;
-
-use meniscus::{Scene, Simulation, Stats};
-
-fn simulation<const D: usize>(text: &str) -> Simulation<D> {
-    let scene = Scene::parse("contacts.toml", text, Path::new(""), &[]).expect("a scene");
-    Simulation::new(&scene)
-}
+use meniscus::{Simulation, Stats};
+use meniscus_tests::simulation;
 
 /// Runs to a time; calls `see` after each substep.
 fn run<const D: usize>(

@@ -1,8 +1,7 @@
 //! What passes a cross-section is what is gone behind it: volumes are corrected where they are wrong.
 
-use std::path::Path;
-
-use meniscus::{ProbeValue, Scene, Simulation, Stats};
+use meniscus::{ProbeValue, Simulation, Stats};
+use meniscus_tests::simulation;
 
 const FLOOR: f64 = 0.16;
 const CEILING: f64 = 0.24;
@@ -37,10 +36,6 @@ fn empty_a_duct(air: &str, cells: usize) -> [f64; 3] {
     let at_first = in_the_duct(&simulation);
     let (passed, drift) = run(&mut simulation, 70);
     [-passed, at_first - in_the_duct(&simulation), drift]
-}
-
-fn simulation<const D: usize>(text: &str) -> Simulation<D> {
-    Simulation::new(&Scene::parse("test.toml", text, Path::new(""), &[]).expect("a valid scene"))
 }
 
 /// What passes the probe `mouth` in so many frames, and the worst drift of the volume.

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use meniscus::{Scene, Simulation, Stats};
+use meniscus_tests::simulation;
 
 fn run<const D: usize>(text: &str, frames: usize) -> (Simulation<D>, Vec<Stats>) {
-    let scene = Scene::parse("test.toml", text, Path::new(""), &[]).expect("a valid scene");
-    let mut simulation = Simulation::<D>::new(&scene);
+    let mut simulation = simulation::<D>(text);
     let mut all = Vec::new();
     for _ in 0..frames {
         all.extend(simulation.advance_frame().expect("it runs"));
