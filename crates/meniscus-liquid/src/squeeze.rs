@@ -1,10 +1,10 @@
-//! Liquid and air that solids squeeze where nothing can give way.
+//! Liquid and air that solids and sources squeeze where nothing can give way.
 
-use meniscus_core::grid::{Blocks, Slot, block_len};
-use meniscus_linalg::SolveInfo;
+use meniscus_core::grid::{Slot, block_len};
+use meniscus_linalg::{Sealed, SolveInfo};
 use rayon::prelude::*;
 
-use crate::boundary::{Boundary, Outlet};
+use crate::boundary::Boundary;
 use crate::params::{Params, Solid, Surroundings};
 use crate::regions::{Owner, Regions};
 use crate::state::State;
@@ -16,27 +16,27 @@ pub struct Squeeze {
     pub what: Squeezed,
     /// The solids, by number, that move at its walls.
     pub solids: Vec<usize>,
-    /// The sources, by number, that push into it and have no room to.
+    /// The sources, by number, that pour more into it than its walls make room for.
     pub sources: Vec<usize>,
-    /// The part of what they push that there is no room for.
+    /// The part of it that they do not pour: liquid does not give way at all.
     pub refused: f64,
 }
 
-/// What solids squeeze.
+/// What is squeezed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Squeezed {
     /// A body of liquid without a free surface. It has the flow that is closest to keeping its volume: all its cells share
     /// the rest.
     Liquid,
     /// The air of a room that holds liquid and that nothing connects with the outside. Its region with the largest surface
-    /// takes up what the walls do, and resists no more than open air would.
+    /// takes up what walls and sources do, and resists no more than open air would.
     Air,
 }
 
 /// What is left of a divergence by rounding is no squeeze, as a part of the right-hand side.
 const IMBALANCE: f64 = 1e-3;
 
-/// What is squeezed or stretched: what the solve had to make compatible, if it is the doing of walls or sources. A wheel that turns
+/// What is squeezed or stretched where nothing gives way: what the solve had to make compatible, if it is the doing of walls or sources. A wheel that turns
 /// in a full box changes its room by what the grid does not see exactly.
 pub fn find_squeezes<const D: usize>(
     params: &Params<D>,
@@ -46,39 +46,20 @@ pub fn find_squeezes<const D: usize>(
     solve: &SolveInfo,
 ) -> Vec<Squeeze> {
     let blocks = boundary.blocks();
-    let find = |first: usize| {
-        let room = room_around(boundary, Slot::from_flat::<D>(first));
+    let find = |sealed: &Sealed| {
+        let room = room_around(boundary, Slot::from_flat::<D>(sealed.first));
         let is_member = |slot: Slot| room[slot.flat::<D>()];
-        let rates = (0..blocks.len()).into_par_iter().map(|block| {
-            let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
-            let members = slots.filter(|&slot| !boundary.is_resting(block) && is_member(slot));
-            members.fold(Rates::default(), |sum, slot| {
-                sum.plus(boundary.room_rate(params, surroundings, dt, slot))
-            })
-        });
-        let rates: Vec<Rates> = rates.collect();
-        let rates = rates.into_iter().fold(Rates::default(), Rates::joined);
-        let into = |outlet: &&Outlet<D>| blocks.locate(outlet.cell).is_some_and(is_member);
-        let outlets: Vec<&Outlet<D>> = boundary.outlets.iter().filter(into).collect();
-        let poured: f64 = outlets.iter().map(|outlet| outlet.rate).sum();
-        let made = if rates.are_unequal() { rates.net } else { 0.0 };
-        let refused = if poured > 0.0 { (1.0 - made / poured).clamp(0.0, 1.0) } else { 0.0 };
-        let mut sources: Vec<usize> = outlets.iter().map(|outlet| outlet.source).collect();
-        sources.dedup();
-        sources.retain(|_| refused > 0.0);
-        // Where neither is to blame, two fluids regain their volumes at different rates.
-        let squeezes = rates.are_unequal() && (poured == 0.0 || made > poured || made < 0.0);
-        (squeezes || !sources.is_empty()).then(|| {
-            let mut solids = Vec::new();
-            if squeezes {
-                solids = moving_solids_at(params, surroundings, boundary, blocks, is_member);
-            }
-            Squeeze { what: Squeezed::Liquid, solids, sources, refused }
-        })
+        let change = changes(params, surroundings, boundary, dt, 1, |slot| is_member(slot).then_some(0))[0];
+        // Gravity may be most of the right-hand side: what a source pours counts however little that is.
+        let is_squeezed = sealed.imbalance > IMBALANCE || change.poured > 0.0;
+        is_squeezed
+            .then(|| change.squeeze(Squeezed::Liquid, params, surroundings, boundary, is_member))
+            .flatten()
     };
     // Numbers after the slots are those of bubbles that touch no liquid.
-    let squeezed = solve.sealed.iter().filter(|sealed| sealed.imbalance > IMBALANCE);
-    squeezed.filter(|sealed| sealed.first < blocks.slots()).filter_map(|sealed| find(sealed.first)).collect()
+    let of_cells = solve.sealed.iter().filter(|sealed| sealed.first < blocks.slots());
+    let candidates = of_cells.filter(|sealed| sealed.imbalance > IMBALANCE || !boundary.outlets.is_empty());
+    candidates.filter_map(find).collect()
 }
 
 /// The cells that open faces connect with one. What is sealed fills its room: nothing in it gives way, be it liquid or air.
@@ -106,7 +87,8 @@ impl<const D: usize> State<D> {
     /// Takes back what sources were to pour where there is no room for it, with the velocity of this moment.
     pub(crate) fn stop_pouring(&mut self, params: &Params<D>, boundary: &Boundary<D>, squeezes: &[Squeeze]) {
         for outlet in &boundary.outlets {
-            let full = squeezes.iter().find(|squeeze| squeeze.sources.contains(&outlet.source));
+            let mut full = squeezes.iter().filter(|squeeze| squeeze.what == Squeezed::Liquid);
+            let full = full.find(|squeeze| squeeze.sources.contains(&outlet.source));
             let Some((squeeze, slot)) = full.zip(self.level_set.blocks().locate(outlet.cell)) else {
                 continue;
             };
@@ -122,32 +104,7 @@ impl<const D: usize> State<D> {
     }
 }
 
-/// What moving walls add to the room of something, in m³/s (2D: m²/s).
-#[derive(Clone, Copy, Default)]
-struct Rates {
-    net: f64,
-    all: f64,
-}
-
-impl Rates {
-    fn plus(self, rate: f64) -> Self {
-        Self { net: self.net + rate, all: self.all + rate.abs() }
-    }
-
-    fn joined(self, other: Self) -> Self {
-        Self { net: self.net + other.net, all: self.all + other.all }
-    }
-
-    fn are_unequal(self) -> bool {
-        self.net.abs() > UNEQUAL * self.all
-    }
-}
-
-/// What moving walls add to the room of something sealed and take from it elsewhere is the same, but for this part of it: the
-/// fractions that it is measured by are.
-const UNEQUAL: f64 = 0.1;
-
-/// The sealed groups of regions and bodies whose room moving solids change.
+/// The sealed groups of regions and bodies whose room moving solids or sources change.
 pub fn find_compressed_air<const D: usize>(
     params: &Params<D>,
     surroundings: &Surroundings<D>,
@@ -155,7 +112,7 @@ pub fn find_compressed_air<const D: usize>(
     regions: &Regions<D>,
     dt: f64,
 ) -> Vec<Squeeze> {
-    if !surroundings.solids.iter().any(Solid::moves) {
+    if boundary.outlets.is_empty() && !surroundings.solids.iter().any(Solid::moves) {
         return Vec::new();
     }
     let groups = regions.sealed_groups();
@@ -164,32 +121,106 @@ pub fn find_compressed_air<const D: usize>(
         group.bodies.iter().for_each(|&body| of_body[body] = Some(index));
         group.regions.iter().for_each(|&region| of_region[region] = Some(index));
     }
-    let group_of = |label: u32| match Owner::of(label)? {
+    let group_of = |slot: Slot| match Owner::of(regions.labels[slot])? {
         Owner::Body(body) => of_body[body],
         Owner::Region(region) => of_region[region],
     };
-    let blocks = regions.labels.blocks();
-    let of_block = |block: usize| {
-        let mut rates = vec![Rates::default(); groups.len()];
+    let changes = changes(params, surroundings, boundary, dt, groups.len(), group_of);
+    let squeeze = |(group, change): (usize, Change)| {
+        let is_member = |slot: Slot| group_of(slot) == Some(group);
+        change.squeeze(Squeezed::Air, params, surroundings, boundary, is_member)
+    };
+    changes.into_iter().enumerate().filter_map(squeeze).collect()
+}
+
+/// What moving walls and sources do to the room of something that nothing leaves, in m³/s (2D: m²/s).
+#[derive(Clone, Copy, Default)]
+struct Change {
+    /// What walls add to it and take from it.
+    made: f64,
+    /// The same, all of it taken for added.
+    moved: f64,
+    /// What sources pour into it.
+    poured: f64,
+}
+
+/// What moving walls add to the room of something sealed and take from it elsewhere is the same, but for this part of it: the
+/// fractions that it is measured by are.
+const UNEQUAL: f64 = 0.1;
+
+/// What a source has no room for below this part of what it pours, is what the grid does not see exactly.
+const NO_ROOM: f64 = 0.01;
+
+impl Change {
+    fn joined(self, other: Self) -> Self {
+        Self {
+            made: self.made + other.made,
+            moved: self.moved + other.moved,
+            poured: self.poured + other.poured,
+        }
+    }
+
+    /// Whom to blame, if there is anyone. Where it is neither walls nor sources, two fluids regain their volumes at different rates.
+    fn squeeze<const D: usize>(
+        self,
+        what: Squeezed,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        boundary: &Boundary<D>,
+        is_member: impl Fn(Slot) -> bool + Sync,
+    ) -> Option<Squeeze> {
+        let made = if self.made.abs() > UNEQUAL * self.moved { self.made } else { 0.0 };
+        let no_room = if self.poured > 0.0 { (1.0 - made / self.poured).clamp(0.0, 1.0) } else { 0.0 };
+        let mut sources = Vec::new();
+        if no_room > NO_ROOM {
+            let into =
+                boundary.outlets.iter().filter(|o| boundary.blocks().locate(o.cell).is_some_and(&is_member));
+            sources.extend(into.map(|outlet| outlet.source));
+            sources.dedup();
+        }
+        let mut solids = Vec::new();
+        // Walls that make no more room than sources fill are welcome.
+        let by_walls = made < 0.0 || made > (1.0 + NO_ROOM) * self.poured;
+        if by_walls {
+            solids = moving_solids_at(params, surroundings, boundary, is_member);
+        }
+        let refused = if what == Squeezed::Liquid && !sources.is_empty() { no_room } else { 0.0 };
+        (by_walls || !sources.is_empty()).then_some(Squeeze { what, solids, sources, refused })
+    }
+}
+
+/// The changes of so many rooms; `room_of` tells which one a cell is of.
+fn changes<const D: usize>(
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    boundary: &Boundary<D>,
+    dt: f64,
+    rooms: usize,
+    room_of: impl Fn(Slot) -> Option<usize> + Sync,
+) -> Vec<Change> {
+    let blocks = boundary.blocks();
+    let of_walls = |block: usize| {
+        let mut changes = vec![Change::default(); rooms];
         let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
         for slot in slots.filter(|_| !boundary.is_resting(block)) {
-            if let Some(group) = group_of(regions.labels[slot]) {
-                rates[group] = rates[group].plus(boundary.room_rate(params, surroundings, dt, slot));
+            if let Some(room) = room_of(slot) {
+                let rate = boundary.room_rate(params, surroundings, dt, slot);
+                changes[room] = changes[room].joined(Change { made: rate, moved: rate.abs(), poured: 0.0 });
             }
         }
-        rates
+        changes
     };
-    let rates: Vec<Vec<Rates>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
-    let is_compressed = |group: &usize| {
-        let of_group = rates.iter().map(|of_block| of_block[*group]);
-        of_group.fold(Rates::default(), Rates::joined).are_unequal()
-    };
-    let squeeze = |group: usize| {
-        let is_member = |slot: Slot| group_of(regions.labels[slot]) == Some(group);
-        let solids = moving_solids_at(params, surroundings, boundary, blocks, is_member);
-        Squeeze { what: Squeezed::Air, solids, sources: Vec::new(), refused: 0.0 }
-    };
-    (0..groups.len()).filter(is_compressed).map(squeeze).collect()
+    let of_blocks: Vec<Vec<Change>> = (0..blocks.len()).into_par_iter().map(of_walls).collect();
+    let mut changes = vec![Change::default(); rooms];
+    for of_block in of_blocks {
+        changes.iter_mut().zip(of_block).for_each(|(change, more)| *change = change.joined(more));
+    }
+    for outlet in &boundary.outlets {
+        if let Some(room) = blocks.locate(outlet.cell).and_then(&room_of) {
+            changes[room].poured += outlet.rate;
+        }
+    }
+    changes
 }
 
 /// The moving solids within a cell of the cells for which `is_member` holds.
@@ -197,9 +228,9 @@ fn moving_solids_at<const D: usize>(
     params: &Params<D>,
     surroundings: &Surroundings<D>,
     boundary: &Boundary<D>,
-    blocks: &Blocks<D>,
     is_member: impl Fn(Slot) -> bool + Sync,
 ) -> Vec<usize> {
+    let blocks = boundary.blocks();
     let cut: Vec<usize> = (0..blocks.len()).filter(|&block| boundary.is_cut(block)).collect();
     let touches = |&index: &usize| {
         let solid = &surroundings.solids[index];

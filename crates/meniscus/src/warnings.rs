@@ -30,12 +30,20 @@ pub fn step_warnings<const D: usize>(setup: &Setup<D>, sources: &[&str], info: &
         let names: Vec<String> = squeeze.solids.iter().map(|&k| format!("`{}`", name(k))).collect();
         let by = if names.is_empty() { "its walls".into() } else { names.join(" and ") };
         for source in squeeze.sources.iter().filter_map(|&k| sources.get(k)) {
-            let how_much =
-                if squeeze.refused == 1.0 { "nothing" } else { "only what moving walls make room for" };
-            warnings.push(format!(
-                "the source `{source}` pours {how_much}: the liquid around it has no room for more and no way out; give it a free surface or an \
-                 open side"
-            ));
+            warnings.push(match squeeze.what {
+                Squeezed::Liquid => {
+                    let how_much =
+                        if squeeze.refused == 1.0 { "nothing" } else { "only what moving walls make room for" };
+                    format!(
+                        "the source `{source}` pours {how_much}: what is around it has no room for more and no way out; give it an open side, or a \
+                         free surface with air that gives way"
+                    )
+                }
+                Squeezed::Air => format!(
+                    "the source `{source}` pours into a closed room: it compresses its air, which takes it without resistance; leave the room \
+                     an opening"
+                ),
+            });
         }
         if squeeze.solids.is_empty() && !squeeze.sources.is_empty() {
             continue;
