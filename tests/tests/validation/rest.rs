@@ -87,7 +87,7 @@ fn a_pool_flush_with_a_plate_stays_at_rest() {
         for (thickness, degrees) in [(0.3, 0.0), (1.5, 0.0), (5.0, 0.0), (0.6, 10.0), (5.0, -10.0)] {
             for at in (0..10).map(|k| 19.05 + 0.1 * f64::from(k)) {
                 let [volume, speed] = beside_a_plate(air, at, thickness, degrees);
-                let [most_off, fastest] = if thickness > 2.0 { [1e-4, 0.03] } else { [0.025, 0.6] };
+                let [most_off, fastest] = if thickness > 2.0 { [1e-4, 0.03] } else { [0.025, 0.65] };
                 let case = format!("{air:?}, {thickness} cells at {at}, {degrees} degrees");
                 assert!((volume - 1.0).abs() < most_off, "{case}: {volume}");
                 assert!(speed < fastest, "{case}: {speed}");
