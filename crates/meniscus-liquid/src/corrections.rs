@@ -3,8 +3,9 @@
 //! What a block holds in excess is corrected in that block, but for what the flow between blocks is not known to; what bodies of liquid and regions of air are off by
 //! beyond that, all over them.
 
-use meniscus_core::grid::{Slot, block_len};
+use meniscus_core::grid::Slot;
 
+use crate::boundary::Boundary;
 use crate::excess::{Census, count_cells, large_excess};
 use crate::params::{AirModel, Params};
 use crate::regions::Owner;
@@ -12,7 +13,7 @@ use crate::state::State;
 use crate::tracking::Bubble;
 use crate::volume::{CORRECTION, bubble_growth, most_growth, volume_correction};
 
-/// The most that the liquid of a block is changed by in a time of correction, as a part of it.
+/// The most that the liquid of a block is changed by in a time of correction, as a part of it; what it is off by beyond that is corrected all over its body.
 const MAX_OF_BLOCK: f64 = 0.1;
 
 /// An excess that is left where it is, as a part of [`large_excess`]: what blocks at rest seem to have comes and goes.
@@ -56,33 +57,34 @@ impl<const D: usize> State<D> {
     /// Moves the excess of blocks that cannot take it to their neighbours.
     fn pass_excess_on(&mut self, cells: &[Census]) {
         // What is full of liquid has no excess of its own, and may move as a whole.
-        let full = block_len::<D>() as f64;
         let takers: Vec<f64> =
-            cells.iter().map(|census| if census.liquid == full { 0.0 } else { census.liquid }).collect();
+            cells.iter().map(|census| if census.liquid == census.all { 0.0 } else { census.liquid }).collect();
         self.accounts.pass_on(self.level_set.blocks(), &takers);
     }
 
     /// Tells the corrections of a substep; none of a fluid without a surface.
-    pub(crate) fn find_corrections(&mut self, params: &Params<D>, dt: f64) -> Option<Corrections> {
+    pub(crate) fn find_corrections(
+        &mut self,
+        params: &Params<D>,
+        boundary: &Boundary<D>,
+        dt: f64,
+    ) -> Option<Corrections> {
         if params.air == AirModel::None {
             return None;
         }
         let time = params.correction_time(dt);
-        let cells = count_cells(self.level_set.blocks(), |slot| self.owner(slot));
+        let cells = count_cells(boundary, |slot| self.owner(slot));
         self.pass_excess_on(&cells);
-        let of_block = |(census, &excess): (&Census, &f64)| {
-            let most = MAX_OF_BLOCK / time;
-            if census.liquid > 0.0 {
-                (-CORRECTION * excess / (census.liquid * time)).clamp(-most, most)
-            } else {
-                0.0
-            }
-        };
-        let beyond = |(census, excess): (&Census, &f64)| {
+        let corrected = |(census, excess): (&Census, &f64)| {
             let small = if self.is_unsure(params, census) { 1.0 } else { SMALL } * large_excess::<D>();
-            excess - excess.clamp(-small, small)
+            let most = MAX_OF_BLOCK / CORRECTION * census.liquid;
+            (excess - excess.clamp(-small, small)).clamp(-most, most)
         };
-        let excess: Vec<f64> = cells.iter().zip(&self.accounts.excess).map(beyond).collect();
+        let excess: Vec<f64> = cells.iter().zip(&self.accounts.excess).map(corrected).collect();
+        let of_block = |(census, &excess): (&Census, &f64)| match census.liquid > 0.0 {
+            true => -CORRECTION * excess / (census.liquid * time),
+            false => 0.0,
+        };
         let liquid: Vec<f64> = cells.iter().zip(&excess).map(of_block).collect();
         // What the liquid of a block gives, air that is solved for takes.
         let is_solved_for = params.second().is_some();

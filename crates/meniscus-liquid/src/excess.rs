@@ -150,9 +150,11 @@ pub fn flow_between_blocks<const D: usize>(
     (0..blocks.len()).map(out).collect()
 }
 
-/// The cells of a block by what they belong to.
+/// The cells of a block that are not wholly in solids, by what they belong to.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
+    /// All of them.
+    pub all: f64,
     /// Cells of liquid.
     pub liquid: f64,
     /// Cells of air.
@@ -176,13 +178,19 @@ impl Census {
 
 /// Counts the cells of all blocks by what they belong to.
 pub fn count_cells<const D: usize>(
-    blocks: &Blocks<D>,
+    boundary: &Boundary<D>,
     owner: impl Fn(Slot) -> Option<Owner> + Sync,
 ) -> Vec<Census> {
+    let blocks = boundary.blocks();
     let of_block = |block: usize| {
         let mut census = Census::default();
-        let slots = (0..BLOCK_EDGE.pow(D as u32)).map(|local| Slot { block, local });
-        slots.filter(|slot| blocks.is_inside(*slot)).filter_map(&owner).for_each(|owner| census.count(owner));
+        let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
+        for slot in slots.filter(|&slot| blocks.is_inside(slot) && boundary.open_volume(slot) > 0.0) {
+            census.all += 1.0;
+            if let Some(owner) = owner(slot) {
+                census.count(owner);
+            }
+        }
         census
     };
     (0..blocks.len()).into_par_iter().map(of_block).collect()

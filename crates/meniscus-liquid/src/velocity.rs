@@ -74,7 +74,7 @@ pub fn solve_velocity<const D: usize>(
     let touching = touching(state, params, surroundings, dt);
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.constraints(params, dt);
-    let corrections = state.find_corrections(params, dt);
+    let corrections = state.find_corrections(params, boundary, dt);
     clock.stage("walls");
     let divergence = |slot: Slot| match &corrections {
         Some(corrections) => corrections.rate(slot.block, state.owner(slot)),
@@ -137,20 +137,23 @@ pub fn solve_velocity<const D: usize>(
         clock.stage("viscosity");
     }
 
-    // Corrections that do too much work are asked for once more, in part.
     let tentative = corrections.is_some().then(|| velocity.clone());
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
-    let (work, allowed) =
-        (info.work.corrections, state.work_of_corrections_allowed(params, &info, &velocity, dt));
-    if let Some(tentative) = tentative.filter(|_| work > allowed) {
+    // Corrections that do too much work are asked for once more, in part, and again where less is allowed of the slower motion that they leave.
+    let mut part = 1.0;
+    for tentative in tentative.iter().cycle().take(MOST_TRIES) {
+        let allowed = state.work_of_corrections_allowed(params, &info, &velocity, dt);
+        if info.work.corrections <= allowed {
+            break;
+        }
         first_iterations = first_iterations.max(info.solve.iterations);
         // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
-        let part = 0.8 * allowed / work;
+        part *= 0.8 * allowed / info.work.corrections;
         let less = |slot: Slot| part * divergence(slot);
         let bubbles = bubbles.as_ref().map(|bubbles| bubbles.with_part_of_growth(part));
         let liquid = Liquid { divergence: Some(&less), bubbles: bubbles.as_ref(), ..liquid };
-        velocity = tentative;
+        velocity.clone_from(tentative);
         info = project(
             &liquid,
             &mut velocity,
@@ -224,6 +227,9 @@ pub fn solve_velocity<const D: usize>(
 
 /// The part of the kinetic energy, and of what gravity can do in a substep, that corrections may add to it.
 const WORK_OF_CORRECTIONS: f64 = 0.01;
+
+/// How often less is asked for.
+const MOST_TRIES: usize = 3;
 
 /// What corrections may do anyway: to lift all liquid by this part of a cell.
 const NEGLIGIBLE_LIFT: f64 = 1e-6;

@@ -11,6 +11,7 @@ mod determinism;
 mod energy;
 mod floating;
 mod flux;
+mod gallery;
 mod golden;
 mod hits;
 mod hydrostatic;
