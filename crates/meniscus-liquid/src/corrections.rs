@@ -3,7 +3,7 @@
 //! What a block holds in excess is corrected in that block, but for what the flow between blocks is not known to; what bodies of liquid and regions of air are off by
 //! beyond that, all over them.
 
-use meniscus_core::grid::Slot;
+use meniscus_core::grid::{Slot, block_len};
 
 use crate::boundary::Boundary;
 use crate::excess::{Census, count_cells, large_excess};
@@ -13,7 +13,7 @@ use crate::state::State;
 use crate::tracking::Bubble;
 use crate::volume::{CORRECTION, bubble_growth, most_growth, volume_correction};
 
-/// The most that the liquid of a block is changed by in a time of correction, as a part of it; what it is off by beyond that is corrected all over its body.
+/// The most that the liquid of a block is changed by in a time of correction, as a part of it.
 const MAX_OF_BLOCK: f64 = 0.1;
 
 /// An excess that is left where it is, as a part of [`large_excess`]: what blocks at rest seem to have comes and goes.
@@ -57,8 +57,9 @@ impl<const D: usize> State<D> {
     /// Moves the excess of blocks that cannot take it to their neighbours.
     fn pass_excess_on(&mut self, cells: &[Census]) {
         // What is full of liquid has no excess of its own, and may move as a whole.
+        let full = block_len::<D>() as f64;
         let takers: Vec<f64> =
-            cells.iter().map(|census| if census.liquid == census.all { 0.0 } else { census.liquid }).collect();
+            cells.iter().map(|census| if census.liquid == full { 0.0 } else { census.liquid }).collect();
         self.accounts.pass_on(self.level_set.blocks(), &takers);
     }
 
@@ -75,16 +76,19 @@ impl<const D: usize> State<D> {
         let time = params.correction_time(dt);
         let cells = count_cells(boundary, |slot| self.owner(slot));
         self.pass_excess_on(&cells);
-        let corrected = |(census, excess): (&Census, &f64)| {
+        let of_block = |(census, &excess): (&Census, &f64)| {
+            let most = MAX_OF_BLOCK / time;
+            if census.liquid > 0.0 {
+                (-CORRECTION * excess / (census.liquid * time)).clamp(-most, most)
+            } else {
+                0.0
+            }
+        };
+        let beyond = |(census, excess): (&Census, &f64)| {
             let small = if self.is_unsure(params, census) { 1.0 } else { SMALL } * large_excess::<D>();
-            let most = MAX_OF_BLOCK / CORRECTION * census.liquid;
-            (excess - excess.clamp(-small, small)).clamp(-most, most)
+            excess - excess.clamp(-small, small)
         };
-        let excess: Vec<f64> = cells.iter().zip(&self.accounts.excess).map(corrected).collect();
-        let of_block = |(census, &excess): (&Census, &f64)| match census.liquid > 0.0 {
-            true => -CORRECTION * excess / (census.liquid * time),
-            false => 0.0,
-        };
+        let excess: Vec<f64> = cells.iter().zip(&self.accounts.excess).map(beyond).collect();
         let liquid: Vec<f64> = cells.iter().zip(&excess).map(of_block).collect();
         // What the liquid of a block gives, air that is solved for takes.
         let is_solved_for = params.second().is_some();

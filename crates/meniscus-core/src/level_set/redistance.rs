@@ -98,47 +98,41 @@ fn initialise<const D: usize>(phi: &mut Field<f32, D>, band: f32) -> Vec<usize> 
 
 /// The distance of a cell from the surface, if a face neighbour lies across it. Neighbours that are
 /// not there are no number.
+///
+/// The slope along an axis on which the surface lies between two cells is that between them, for both alike: to scale both by the same number
+/// leaves the surface where it is.
 #[inline]
 pub fn interface_distance<const D: usize>(value: f32, neighbours: [[f32; 2]; D]) -> Option<f32> {
-    let is_across = |other: f32| !other.is_nan() && (other < 0.0) != (value < 0.0);
     let mut along_axes = f32::INFINITY;
-    for &other in neighbours.as_flattened() {
-        if is_across(other) {
+    for other in neighbours.as_flattened() {
+        if !other.is_nan() && (*other < 0.0) != (value < 0.0) {
             along_axes = along_axes.min(value / (value - other));
         }
     }
     if along_axes == f32::INFINITY {
         return None;
     }
-    let (mut across, mut around) = (0.0, 0.0);
+    let mut squared = 0.0;
     for [below, above] in neighbours {
         let (backward, forward) = (value - below, above - value);
-        let (at_surface, at_cell) = if backward.is_nan() {
-            let slope = if forward.is_nan() { 0.0 } else { forward };
-            (slope, slope)
+        let slope = if backward.is_nan() {
+            if forward.is_nan() { 0.0 } else { forward }
         } else if forward.is_nan() {
-            (backward, backward)
+            backward
         } else if backward * forward > 0.0 {
-            let central = 0.5 * (backward + forward);
-            match [below, above].map(is_across) {
-                [true, false] => (backward, central),
-                [false, true] => (forward, central),
-                _ => (central, central),
+            match [below, above].map(|other| (other < 0.0) != (value < 0.0)) {
+                [true, false] => backward,
+                [false, true] => forward,
+                _ => 0.5 * (backward + forward),
             }
         } else {
             // An extremum along the axis: central differences would not see the slope of a kink.
-            let steepest = backward.abs().max(forward.abs());
-            (steepest, steepest)
+            backward.abs().max(forward.abs())
         };
-        across += at_surface * at_surface;
-        around += at_cell * at_cell;
+        squared += slope * slope;
     }
-    let (across, around) = (across.sqrt(), around.sqrt());
-    let gradient = match (across - 1.0).abs() {
-        off if off < NEAR_ONE => 1.0,
-        off if off < MILD => across,
-        _ => around,
-    };
+    let gradient = squared.sqrt();
+    let gradient = if (gradient - 1.0).abs() < NEAR_ONE { 1.0 } else { gradient };
     Some((value.abs() / gradient).min(along_axes))
 }
 
@@ -146,10 +140,6 @@ pub fn interface_distance<const D: usize>(value: f32, neighbours: [[f32; 2]; D])
 /// themselves off by the first-order error of the last redistancing, and to follow that error again
 /// and again would move the surface.
 const NEAR_ONE: f32 = 0.2;
-
-/// Where the slope across the surface is this near to one, cells on both sides are divided by it: to scale both by the same number
-/// leaves the surface where it is. Where it is farther the level set is no distance at all, and slopes around each cell are nearer to the truth.
-const MILD: f32 = 0.4;
 
 /// Sweeps the waiting blocks of one colour, whose values are `own` and begin at block `first`; blocks next
 /// to one that changed, all of the other colour, then wait.

@@ -94,13 +94,13 @@ fn check_sphere<const D: usize>(n: usize, limits: [f32; 4]) {
 }
 
 /// Largest and mean error in a band of 3.5 cells, error of the gradient's length, mean error at the
-/// surface.
+/// surface. Slopes across the surface, rather than around a cell, are off by more where a level set is no distance.
 #[test]
 fn distances_to_a_distorted_sphere() {
     check_sphere::<2>(32, [0.35, 0.09, 0.25, 0.035]);
     check_sphere::<2>(64, [0.35, 0.06, 0.2, 0.035]);
-    check_sphere::<3>(24, [0.35, 0.08, 0.2, 0.02]);
-    check_sphere::<3>(48, [0.35, 0.05, 0.2, 0.02]);
+    check_sphere::<3>(24, [0.35, 0.1, 0.2, 0.03]);
+    check_sphere::<3>(48, [0.35, 0.06, 0.2, 0.03]);
 }
 
 /// Where the level set is a distance already, only the first-order error of the band is left.
