@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use meniscus::{Scene, Simulation};
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
+use meniscus_core::vector::norm;
 use meniscus_liquid::{
     AirModel, Body, Bubble, EventKind, OPEN_AIR, Params, State, StepInfo, Surroundings, Workspace,
     max_time_step, step,
 };
-use meniscus_tests::all_cells;
+use meniscus_tests::{all_cells, simulation};
 
 /// A pool with bubbles under an open top, and how it is stepped.
 struct Pool {
@@ -161,4 +162,42 @@ fn no_bubble_appears_in_calm_liquid() {
             }
         }
     }
+}
+
+/// What is told of a bubble's velocity is what its centroid moves by, over ten substeps: corrections of volumes do not show in it.
+#[test]
+fn the_velocity_of_a_bubble_is_that_of_its_centroid() {
+    let text = r#"
+        [domain]
+        size = [0.4, 0.8]
+        cells = 96
+        [time]
+        fps = 200
+        [air]
+        model = "bubbles"
+        [[liquid]]
+        shape = { difference = [{ box = { from = [0, 0], to = [0.4, 0.7] } }, { sphere = { centre = [0.2, 0.15], radius = 0.06 } }] }
+    "#;
+    let mut simulation = simulation::<2>(text);
+    let stats: Vec<_> = (0..100).flat_map(|_| simulation.advance_frame().expect("it runs")).collect();
+    let largest = |k: usize| {
+        let inner = stats[k].bubbles.iter().filter(|bubble| bubble.volume < 0.02);
+        inner.max_by(|a, b| a.volume.total_cmp(&b.volume)).expect("the bubble")
+    };
+    let mut windows = 0;
+    for first in (10..stats.len() - 10).step_by(10) {
+        let [from, to] = [largest(first), largest(first + 10)];
+        // What splits off takes the centroid with it.
+        if from.id != to.id || (to.rest_volume / from.rest_volume - 1.0).abs() > 0.01 {
+            continue;
+        }
+        windows += 1;
+        let told = |axis: usize| -> f64 {
+            (first + 1..=first + 10).map(|k| largest(k).velocity[axis] * stats[k].dt).sum()
+        };
+        let moved: [f64; 2] = std::array::from_fn(|axis| to.centroid[axis] - from.centroid[axis]);
+        let off: [f64; 2] = std::array::from_fn(|axis| told(axis) - moved[axis]);
+        assert!(norm(off) < 0.03 * norm(moved), "{} s: {moved:?}, off by {off:?}", stats[first].time);
+    }
+    assert!(windows >= 5, "{windows} windows");
 }
