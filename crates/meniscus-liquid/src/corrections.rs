@@ -19,6 +19,9 @@ const MAX_OF_BLOCK: f64 = 0.1;
 /// An excess that is left where it is, as a part of [`large_excess`]: what blocks at rest seem to have comes and goes.
 const SMALL: f64 = 0.15;
 
+/// A block of which solids leave less than this part of its cells holds slivers.
+const SLIVERS: f64 = 0.125;
+
 /// The rates at which cells must grow for volumes to be regained, in 1/s.
 pub struct Corrections {
     /// By block, of its liquid.
@@ -55,11 +58,16 @@ impl<const D: usize> State<D> {
     }
 
     /// Moves the excess of blocks that cannot take it to their neighbours.
-    fn pass_excess_on(&mut self, cells: &[Census]) {
-        // What is full of liquid has no excess of its own, and may move as a whole.
+    fn pass_excess_on(&mut self, boundary: &Boundary<D>, cells: &[Census]) {
         let full = block_len::<D>() as f64;
-        let takers: Vec<f64> =
-            cells.iter().map(|census| if census.liquid == full { 0.0 } else { census.liquid }).collect();
+        let taken = |(block, census): (usize, &Census)| {
+            // What is full of liquid has no excess of its own, and may move as a whole.
+            let is_full = census.liquid == full;
+            // What resting solids leave of a block may be too little for what its excess comes to in time.
+            let has_slivers = census.open < SLIVERS * full && boundary.is_resting(block);
+            if is_full || has_slivers { 0.0 } else { census.liquid }
+        };
+        let takers: Vec<f64> = cells.iter().enumerate().map(taken).collect();
         self.accounts.pass_on(self.level_set.blocks(), &takers);
     }
 
@@ -75,7 +83,7 @@ impl<const D: usize> State<D> {
         }
         let time = params.correction_time(dt);
         let cells = count_cells(boundary, |slot| self.owner(slot));
-        self.pass_excess_on(&cells);
+        self.pass_excess_on(boundary, &cells);
         let of_block = |(census, &excess): (&Census, &f64)| {
             let most = MAX_OF_BLOCK / time;
             if census.liquid > 0.0 {

@@ -150,9 +150,11 @@ pub fn flow_between_blocks<const D: usize>(
     (0..blocks.len()).map(out).collect()
 }
 
-/// The cells of a block that are not wholly in solids, by what they belong to.
+/// The cells of a block by what they belong to.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
+    /// Cells that are not wholly in solids.
+    pub open: f64,
     /// Cells of liquid.
     pub liquid: f64,
     /// Cells of air.
@@ -183,8 +185,12 @@ pub fn count_cells<const D: usize>(
     let of_block = |block: usize| {
         let mut census = Census::default();
         let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
-        let open = slots.filter(|&slot| blocks.is_inside(slot) && boundary.open_volume(slot) > 0.0);
-        open.filter_map(&owner).for_each(|owner| census.count(owner));
+        for slot in slots.filter(|slot| blocks.is_inside(*slot)) {
+            census.open += f64::from(u8::from(boundary.open_volume(slot) > 0.0));
+            if let Some(owner) = owner(slot) {
+                census.count(owner);
+            }
+        }
         census
     };
     (0..blocks.len()).into_par_iter().map(of_block).collect()
