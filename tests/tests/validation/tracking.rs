@@ -164,7 +164,7 @@ fn no_bubble_appears_in_calm_liquid() {
     }
 }
 
-/// What is told of a bubble's velocity is what its centroid moves by, over ten substeps: corrections of volumes do not show in it.
+/// What is told of the velocity of a bubble is what its centroid moves by, over ten substeps: no shift of the surface and no change of its name comes between.
 #[test]
 fn the_velocity_of_a_bubble_is_that_of_its_centroid() {
     let text = r#"
