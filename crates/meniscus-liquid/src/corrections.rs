@@ -64,7 +64,9 @@ impl<const D: usize> State<D> {
             // What is full of liquid has no excess of its own, and may move as a whole.
             let is_full = census.liquid == full;
             // What resting solids leave of a block may be too little for what its excess comes to in time.
-            let has_slivers = census.open < SLIVERS * full && boundary.is_resting(block);
+            let has_slivers = boundary.is_resting(block)
+                && !boundary.is_clear(block)
+                && boundary.open_cells(block) < SLIVERS * full;
             if is_full || has_slivers { 0.0 } else { census.liquid }
         };
         let takers: Vec<f64> = cells.iter().enumerate().map(taken).collect();
@@ -82,7 +84,7 @@ impl<const D: usize> State<D> {
             return None;
         }
         let time = params.correction_time(dt);
-        let cells = count_cells(boundary, |slot| self.owner(slot));
+        let cells = count_cells(boundary.blocks(), |slot| self.owner(slot));
         self.pass_excess_on(boundary, &cells);
         let of_block = |(census, &excess): (&Census, &f64)| {
             let most = MAX_OF_BLOCK / time;

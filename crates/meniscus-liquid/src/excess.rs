@@ -153,8 +153,6 @@ pub fn flow_between_blocks<const D: usize>(
 /// The cells of a block by what they belong to.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
-    /// Cells that are not wholly in solids.
-    pub open: f64,
     /// Cells of liquid.
     pub liquid: f64,
     /// Cells of air.
@@ -178,15 +176,13 @@ impl Census {
 
 /// Counts the cells of all blocks by what they belong to.
 pub fn count_cells<const D: usize>(
-    boundary: &Boundary<D>,
+    blocks: &Blocks<D>,
     owner: impl Fn(Slot) -> Option<Owner> + Sync,
 ) -> Vec<Census> {
-    let blocks = boundary.blocks();
     let of_block = |block: usize| {
         let mut census = Census::default();
         let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
         for slot in slots.filter(|slot| blocks.is_inside(*slot)) {
-            census.open += f64::from(u8::from(boundary.open_volume(slot) > 0.0));
             if let Some(owner) = owner(slot) {
                 census.count(owner);
             }

@@ -142,11 +142,9 @@ pub fn solve_velocity<const D: usize>(
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
     // Corrections that do too much work are asked for once more, in part, and again where less is allowed of the slower motion that they leave.
     let mut part = 1.0;
-    for tentative in tentative.iter().cycle().take(MOST_TRIES) {
+    for _ in 0..MOST_TRIES {
         let allowed = state.work_of_corrections_allowed(params, &info, &velocity, dt);
-        if info.work.corrections <= allowed {
-            break;
-        }
+        let Some(tentative) = tentative.as_ref().filter(|_| info.work.corrections > allowed) else { break };
         first_iterations = first_iterations.max(info.solve.iterations);
         // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
         part *= 0.8 * allowed / info.work.corrections;

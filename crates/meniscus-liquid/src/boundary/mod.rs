@@ -353,6 +353,12 @@ impl<const D: usize> Boundary<D> {
         self.sight[slot.block].open_volume(slot.local)
     }
 
+    /// How many cells of a block are not wholly in solids, nor outside of the domain.
+    pub fn open_cells(&self, block: usize) -> f64 {
+        let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
+        slots.filter(|slot| self.blocks.is_inside(*slot) && self.open_volume(*slot) > 0.0).count() as f64
+    }
+
     fn in_block(&self, block: usize, x: [f32; D]) -> [f32; D] {
         let corner = self.blocks.coord(block);
         std::array::from_fn(|a| x[a] - (corner[a] * BLOCK_EDGE) as f32)
