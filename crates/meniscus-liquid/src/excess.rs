@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::Boundary;
-use crate::measure::wet_part;
+use crate::measure::{Filling, filling, wet_part};
 use crate::regions::Owner;
 
 /// The accounts of the blocks, in their order, in cells.
@@ -114,9 +114,18 @@ pub fn flow_between_blocks<const D: usize>(
     dt: f32,
 ) -> Vec<f64> {
     let blocks: &Arc<Blocks<D>> = after.blocks();
+    let filling_of = |block: usize| {
+        let first = blocks.cell(Slot { block, local: 0 }).map(|c| c as i64);
+        let old =
+            before.blocks().locate(first).map_or(Filling::InPart, |slot| filling(before.block(slot.block)));
+        if filling(after.block(block)) == old { old } else { Filling::InPart }
+    };
+    let fillings: Vec<Filling> = (0..blocks.len()).into_par_iter().map(filling_of).collect();
     // Through the lower faces of a block along an axis, upwards.
     let through = |block: usize, axis: usize| -> f64 {
-        if blocks.neighbour(block, axis, 0).is_none() {
+        let Some(below) = blocks.neighbour(block, axis, 0) else { return 0.0 };
+        let of_both = if fillings[below] == fillings[block] { fillings[block] } else { Filling::InPart };
+        if of_both == Filling::Dry {
             return 0.0;
         }
         let of_layer = (0..block_len::<D>()).filter(|&local| cell_in_block::<D>(local)[axis] == 0);
@@ -130,6 +139,9 @@ pub fn flow_between_blocks<const D: usize>(
             let speed = velocity.get(axis, cell);
             if speed == 0.0 {
                 return 0.0;
+            }
+            if of_both == Filling::Full {
+                return f64::from(open * speed * dt);
             }
             let wet = 0.5 * (wet_part(before, axis, cell) + wet_part(after, axis, cell));
             wet * f64::from(open * speed * dt)

@@ -67,22 +67,27 @@ pub fn holdings_of_parts<const D: usize>(
 }
 
 /// How liquid fills a block.
-enum Filling {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Filling {
     Dry,
     /// As far from the surface as that every cell is full.
     Full,
     InPart,
 }
 
-fn filling<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>, block: usize) -> Filling {
-    let levels = phi.block(block);
-    if boundary.is_solid(block) || levels.iter().all(|&v| v > 1.0) {
+/// How liquid fills a block with such a level set.
+pub fn filling(levels: &[f32]) -> Filling {
+    if levels.iter().all(|&v| v > 1.0) {
         Filling::Dry
     } else if levels.iter().all(|&v| v <= -1.0) {
         Filling::Full
     } else {
         Filling::InPart
     }
+}
+
+fn filling_beside<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>, block: usize) -> Filling {
+    if boundary.is_solid(block) { Filling::Dry } else { filling(phi.block(block)) }
 }
 
 fn cells_inside<const D: usize>(blocks: &Blocks<D>, block: usize) -> impl Iterator<Item = Slot> {
@@ -93,7 +98,7 @@ fn cells_inside<const D: usize>(blocks: &Blocks<D>, block: usize) -> impl Iterat
 /// what solids take of its cells.
 pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> Vec<f64> {
     let blocks = phi.blocks();
-    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| match filling(phi, boundary, block) {
+    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| match filling_beside(phi, boundary, block) {
         Filling::Dry => 0.0,
         Filling::Full if boundary.is_clear(block) => block_len::<D>() as f64,
         Filling::Full => cells_inside(blocks, block).map(|slot| boundary.open_volume(slot)).sum(),
@@ -108,7 +113,7 @@ pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<
 /// All liquid, without the area of its surface.
 pub fn all_liquid<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> Holding<D> {
     let blocks = phi.blocks();
-    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| match filling(phi, boundary, block) {
+    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| match filling_beside(phi, boundary, block) {
         Filling::Dry => Holding::NOTHING,
         Filling::Full => room_of_block(boundary, block),
         Filling::InPart => {
@@ -250,7 +255,15 @@ fn wet_fraction<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> f6
     if own.abs() >= 1.0 {
         return if own < 0.0 { 1.0 } else { 0.0 };
     }
-    let at = half_points(tile, centre);
+    let around = neighbourhood(tile, centre);
+    let around = &around[..3usize.pow(D as u32)];
+    if around.iter().all(|&value| value <= 0.0) {
+        return 1.0;
+    }
+    if around.iter().all(|&value| value >= 0.0) {
+        return 0.0;
+    }
+    let at = half_points::<D>(around);
     let part = |k: usize| {
         let mut corners = [0.0; 8];
         for (j, corner) in corners.iter_mut().enumerate().take(1 << D) {
@@ -262,15 +275,24 @@ fn wet_fraction<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> f6
     (0..1 << D).map(part).sum::<f64>() / f64::from(1u32 << D)
 }
 
-/// The interpolant at the corners, the middles of edges and faces, and the centre of a cell: 3^D points, x fastest.
-fn half_points<const D: usize>(tile: &Tile<f32, D, 1>, centre: usize) -> [f64; 27] {
-    let mut at = [0.0; 27];
-    for (index, value) in at.iter_mut().enumerate().take(3usize.pow(D as u32)) {
+/// A cell and those around it: 3^D values, x fastest.
+fn neighbourhood<const D: usize>(tile: &Tile<f32, D, 1>, centre: usize) -> [f32; 27] {
+    let mut around = [0.0; 27];
+    for (index, value) in around.iter_mut().enumerate().take(3usize.pow(D as u32)) {
         let from = (0..D).fold(centre, |from, a| {
             let stride = Tile::<f32, D, 1>::stride(a);
             from + index / 3usize.pow(a as u32) % 3 * stride - stride
         });
-        *value = f64::from(tile.values()[from]);
+        *value = tile.values()[from];
+    }
+    around
+}
+
+/// The interpolant at the corners, the middles of edges and faces, and the centre of a cell, from the values around it: 3^D points, x fastest.
+fn half_points<const D: usize>(around: &[f32]) -> [f64; 27] {
+    let mut at = [0.0; 27];
+    for (value, &centre) in at.iter_mut().zip(around) {
+        *value = f64::from(centre);
     }
     // Along each axis in turn, half-way between the neighbours and the middle.
     for a in 0..D {

@@ -140,14 +140,14 @@ pub fn solve_velocity<const D: usize>(
     let tentative = corrections.is_some().then(|| velocity.clone());
     let mut info =
         project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
-    // Corrections that do too much work are asked for once more, in part, and again where less is allowed of the slower motion that they leave.
+    // Corrections that do too much work are asked for once more, in part, and again where less is allowed of the slower motion that they leave; at last there are none.
     let mut part = 1.0;
-    for _ in 0..MOST_TRIES {
+    for tried in 1..=MOST_TRIES {
         let allowed = state.work_of_corrections_allowed(params, &info, &velocity, dt);
         let Some(tentative) = tentative.as_ref().filter(|_| info.work.corrections > allowed) else { break };
         first_iterations = first_iterations.max(info.solve.iterations);
         // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
-        part *= 0.8 * allowed / info.work.corrections;
+        part *= if tried == MOST_TRIES { 0.0 } else { 0.8 * allowed / info.work.corrections };
         let less = |slot: Slot| part * divergence(slot);
         let bubbles = bubbles.as_ref().map(|bubbles| bubbles.with_part_of_growth(part));
         let liquid = Liquid { divergence: Some(&less), bubbles: bubbles.as_ref(), ..liquid };
@@ -227,14 +227,14 @@ pub fn solve_velocity<const D: usize>(
 const WORK_OF_CORRECTIONS: f64 = 0.01;
 
 /// How often less is asked for.
-const MOST_TRIES: usize = 3;
+const MOST_TRIES: usize = 4;
 
-/// What corrections may do anyway: to lift all liquid by this part of a cell.
-const NEGLIGIBLE_LIFT: f64 = 1e-6;
+/// What corrections may do anyway: to lift all liquid by this part of a cell, and to make this part of a cell's face of surface.
+const NEGLIGIBLE: f64 = 1e-6;
 
 impl<const D: usize> State<D> {
-    /// The work that corrections may do in a substep, in J: slivers of liquid in a corner that is to grow would be shot out of it. Without gravity nothing tells how much
-    /// is much.
+    /// The work that corrections may do in a substep, in J: slivers of liquid in a corner that is to grow would be shot out of it. Without gravity and tension nothing tells how
+    /// much is much.
     fn work_of_corrections_allowed(
         &self,
         params: &Params<D>,
@@ -243,12 +243,13 @@ impl<const D: usize> State<D> {
         dt: f64,
     ) -> f64 {
         let weight = params.density * self.volume * norm(params.gravity);
-        if weight == 0.0 || info.work.corrections <= WORK_OF_CORRECTIONS * info.kinetic_energy.after {
+        let negligible = NEGLIGIBLE
+            * (weight * params.grid.dx + params.surface_tension * params.grid.dx.powi(D as i32 - 1));
+        if negligible == 0.0 || info.work.corrections <= WORK_OF_CORRECTIONS * info.kinetic_energy.after {
             return f64::INFINITY;
         }
         let fall = max_speed(velocity, &info.valid) * dt;
-        WORK_OF_CORRECTIONS * (info.kinetic_energy.after + weight * fall)
-            + weight * NEGLIGIBLE_LIFT * params.grid.dx
+        WORK_OF_CORRECTIONS * (info.kinetic_energy.after + weight * fall) + negligible
     }
 
     /// Books the projection of velocities that gravity gave a `kick` to, and what has changed since the last one.
