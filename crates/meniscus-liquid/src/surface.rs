@@ -90,9 +90,14 @@ pub fn advect_surface<const D: usize>(
             let here = old.get(cell.map(|c| c as i64));
             *value = if here.abs() < far || far > band {
                 let centre = cell.map(|c| c as f32 + 0.5);
-                let nearest = if smooth { nearest_of_surface(old, cell, here) } else { centre };
-                let origin = advect_point(nearest, velocity, -dt);
-                let from = std::array::from_fn(|a| centre[a] + (origin[a] - nearest[a]));
+                let own = advect_point(centre, velocity, -dt);
+                let from = match smooth.then(|| nearest_of_surface(old, own)).flatten() {
+                    Some(nearest) => {
+                        let end = advect_point(nearest, velocity, dt);
+                        std::array::from_fn(|a| centre[a] - (end[a] - nearest[a]))
+                    }
+                    None => own,
+                };
                 interpolate_cubic(old, from) + rise_beyond_sides(old, from, separating)
             } else {
                 here
@@ -102,33 +107,34 @@ pub fn advect_surface<const D: usize>(
     new
 }
 
-/// Cells nearer to the surface than this, in cells, move as the surface does.
+/// What is nearer to the surface than this, in cells, moves as the surface does.
 const WITH_SURFACE: f32 = 1.5;
 
 /// Where the gradient is less than this, squared, there is more than one surface near, or none.
 const LEAST_SQUARED_GRADIENT: f32 = 0.5;
 
-/// The point whose flow carries the level set of a cell: next to the surface its nearest point on it, else its centre. With the flow of its own place instead, which differs along the
+/// The nearest point on the surface, of a point next to it. It is the one whose flow carries the level set of the point: with the flow of its own place instead, which differs along the
 /// normal, the level set would be no distance for long, and to make it one again moves the surface: a drop that oscillates then gains energy. (The extension velocities of Adalsteinsson
 /// and Sethian 1999.)
-fn nearest_of_surface<const D: usize>(phi: &Field<f32, D>, cell: [usize; D], here: f32) -> [f32; D] {
-    let centre = cell.map(|c| c as f32 + 0.5);
+fn nearest_of_surface<const D: usize>(phi: &Field<f32, D>, point: [f32; D]) -> Option<[f32; D]> {
+    let here = interpolate(phi, point);
     if here.abs() >= WITH_SURFACE {
-        return centre;
+        return None;
     }
-    let last = phi.blocks().cells().map(|n| n - 1);
+    let cells = phi.blocks().cells();
     let slope = |a: usize| {
-        let (mut below, mut above) = (cell.map(|c| c as i64), cell.map(|c| c as i64));
-        below[a] -= i64::from(cell[a] > 0);
-        above[a] += i64::from(cell[a] < last[a]);
-        (phi.get(above) - phi.get(below)) / (above[a] - below[a]).max(1) as f32
+        let at = |by: f32| {
+            let mut beside = point;
+            beside[a] = (point[a] + by).clamp(0.5, cells[a] as f32 - 0.5);
+            beside
+        };
+        let (below, above) = (at(-1.0), at(1.0));
+        (interpolate(phi, above) - interpolate(phi, below)) / (above[a] - below[a]).max(1.0)
     };
     let gradient: [f32; D] = std::array::from_fn(slope);
     let squared: f32 = gradient.iter().map(|g| g * g).sum();
-    if squared < LEAST_SQUARED_GRADIENT {
-        return centre;
-    }
-    std::array::from_fn(|a| centre[a] - here * gradient[a] / squared)
+    (squared >= LEAST_SQUARED_GRADIENT)
+        .then(|| std::array::from_fn(|a| point[a] - here * gradient[a] / squared))
 }
 
 /// Sorted particles.
