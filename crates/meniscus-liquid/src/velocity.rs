@@ -143,7 +143,7 @@ pub fn solve_velocity<const D: usize>(
     // Corrections that do too much work are asked for once more, in part, and again where less is allowed of the slower motion that they leave; at last there are none.
     let mut part = 1.0;
     for tried in 1..=MOST_TRIES {
-        let allowed = state.work_of_corrections_allowed(params, &info, &velocity, dt);
+        let allowed = state.work_of_corrections_allowed(params, &info, &velocity, book.viscosity, dt);
         let Some(tentative) = tentative.as_ref().filter(|_| info.work.corrections > allowed) else { break };
         first_iterations = first_iterations.max(info.solve.iterations);
         // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
@@ -233,13 +233,14 @@ const MOST_TRIES: usize = 4;
 const NEGLIGIBLE: f64 = 1e-6;
 
 impl<const D: usize> State<D> {
-    /// The work that corrections may do in a substep, in J: slivers of liquid in a corner that is to grow would be shot out of it. Without gravity and tension nothing tells how
-    /// much is much.
+    /// The work that corrections may do in a substep, in J: slivers of liquid in a corner that is to grow would be shot out of it. They may do what viscosity takes in the same
+    /// substep: where it lets hardly anything move, they would come too late. Without gravity and tension nothing tells how much is much.
     fn work_of_corrections_allowed(
         &self,
         params: &Params<D>,
         info: &ProjectionInfo<D>,
         velocity: &FaceField<f32, D>,
+        by_viscosity: f64,
         dt: f64,
     ) -> f64 {
         let weight = params.density * self.volume * norm(params.gravity);
@@ -249,7 +250,7 @@ impl<const D: usize> State<D> {
             return f64::INFINITY;
         }
         let fall = max_speed(velocity, &info.valid) * dt;
-        WORK_OF_CORRECTIONS * (info.kinetic_energy.after + weight * fall) + negligible
+        WORK_OF_CORRECTIONS * (info.kinetic_energy.after + weight * fall) - by_viscosity.min(0.0) + negligible
     }
 
     /// Books the projection of velocities that gravity gave a `kick` to, and what has changed since the last one.
