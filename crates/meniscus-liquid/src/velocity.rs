@@ -143,7 +143,8 @@ pub fn solve_velocity<const D: usize>(
     // Corrections that do too much work are asked for once more, in part, and again where less is allowed of the slower motion that they leave; at last there are none.
     let mut part = 1.0;
     for tried in 1..=MOST_TRIES {
-        let allowed = state.work_of_corrections_allowed(params, &info, &velocity, book.viscosity, dt);
+        let allowed =
+            state.work_of_corrections_allowed(params, boundary, &info, &velocity, book.viscosity, dt);
         let Some(tentative) = tentative.as_ref().filter(|_| info.work.corrections > allowed) else { break };
         first_iterations = first_iterations.max(info.solve.iterations);
         // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
@@ -238,6 +239,7 @@ impl<const D: usize> State<D> {
     fn work_of_corrections_allowed(
         &self,
         params: &Params<D>,
+        boundary: &Boundary<D>,
         info: &ProjectionInfo<D>,
         velocity: &FaceField<f32, D>,
         by_viscosity: f64,
@@ -249,7 +251,9 @@ impl<const D: usize> State<D> {
         if negligible == 0.0 || info.work.corrections <= WORK_OF_CORRECTIONS * info.kinetic_energy.after {
             return f64::INFINITY;
         }
-        let fall = max_speed(velocity, &info.valid) * dt;
+        let mut valid = info.valid.clone();
+        boundary.forget_narrow_faces(&mut valid);
+        let fall = max_speed(velocity, &valid) * dt;
         WORK_OF_CORRECTIONS * (info.kinetic_energy.after + weight * fall) - by_viscosity.min(0.0) + negligible
     }
 
