@@ -63,7 +63,6 @@ fn long_scenes_of_space_run_without_a_warning() {
     }
     run::<3>("sinking-bubbles", 10_000.0, 0.02);
     run::<3>("rising-bubble-viscous", 1420.0, 5e-3);
-    run::<3>("water-cooler", 1000.0, 5e-3);
     run::<3>("bubble-tube", 1000.0, 0.01);
     run::<2>("water-cooler-2d", 1000.0, 0.02);
 }
