@@ -113,7 +113,7 @@ pub fn solve_velocity<const D: usize>(
         book.buoyancy = energy_of(&velocity)? - energy_of(without)?;
     }
     let mut pressure = moved_to(&state.pressure, blocks);
-    let (mut viscosity, mut by_viscosity, mut first_iterations) = (None, 0.0, 0);
+    let (mut viscosity, mut first_iterations) = (None, 0);
     if let Some(numbers) = viscosity_params(params, dt) {
         // Viscosity acts on the motion that the pressure leaves: see `viscosity`.
         let mut moved = velocity.clone();
@@ -133,9 +133,7 @@ pub fn solve_velocity<const D: usize>(
         viscosity = Some(diffuse(&Liquid { solid_velocity, ..liquid }, &mut moved, &numbers)?);
         let without_viscosity = energy_of(&velocity)?;
         add_change(&mut velocity, &before, &moved);
-        by_viscosity = energy_of(&velocity)? - without_viscosity;
-        let of_motion = |moved: &FaceField<f32, D>| kinetic_energy(&liquid, moved, &params.projection(dt));
-        book.viscosity = of_motion(&moved)?.0 - of_motion(&before)?.0;
+        book.viscosity = energy_of(&velocity)? - without_viscosity;
         clock.stage("viscosity");
     }
 
@@ -163,7 +161,7 @@ pub fn solve_velocity<const D: usize>(
         )?;
     }
     info.solve.iterations = info.solve.iterations.max(first_iterations);
-    state.book_projection(&mut book, &info, &bodies, kick, by_viscosity);
+    state.book_projection(&mut book, &info, &bodies, kick);
     // Air has the pressure of its bubble.
     let pressure_at = |cell: [i64; D]| {
         let air = boundary.blocks().locate(cell).filter(|slot| state.level_set[*slot] >= 0.0);
@@ -258,15 +256,13 @@ impl<const D: usize> State<D> {
     /// Books the projection of velocities that gravity gave a `kick` to, and what has changed since the last one.
     ///
     /// With `u0` before the kick `k`, `u` projected and `f` all that pushes, `M (u - u0) = M k + f`: the energy changes by the work
-    /// along `u`, `u M k + u f`, less that of the change, `(u - u0) M (u - u0) / 2`, which is what the step takes. Viscosity has changed the energy of what is projected `by_viscosity`; what that
-    /// is more than it takes of the motion is the projection's, which takes its change apart.
+    /// along `u`, `u M k + u f`, less that of the change, `(u - u0) M (u - u0) / 2`, which is what the step takes.
     fn book_projection(
         &mut self,
         book: &mut EnergyBook,
         info: &ProjectionInfo<D>,
         bodies: &[RigidBody<D>],
         kick: [f64; D],
-        by_viscosity: f64,
     ) {
         let of_bodies = || bodies.iter().zip(&self.bodies).zip(&info.body_velocity);
         let bodies_before: f64 = of_bodies().map(|((body, state), _)| body.energy(&state.velocity)).sum();
@@ -280,13 +276,12 @@ impl<const D: usize> State<D> {
             - info.body_energy.before
             - info.inertia.gain(kick)
             - book.buoyancy
-            - by_viscosity;
+            - book.viscosity;
         *book = EnergyBook {
             transfer: fluids_before - self.energy[0],
             hits: bodies_before - self.energy[1],
             gravity: on_fluids + on_bodies,
-            projection: gained - on_fluids - on_bodies - info.kinetic_energy.change + by_viscosity
-                - book.viscosity,
+            projection: gained - on_fluids - on_bodies - info.kinetic_energy.change,
             solids,
             tension,
             outside,
