@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::params::Params;
 use crate::state::State;
+use crate::surface::ESCAPED;
 
 /// Drops fly on their own in a fluid that is lighter by this factor; others are carried along.
 const LIGHTER: f64 = 100.0;
@@ -17,8 +18,9 @@ impl<const D: usize> Params<D> {
     }
 }
 
-/// The particles outside the liquid's surface. No cell around them is solved for: what velocity the grid
-/// has there is that of the liquid nearby, which is not theirs.
+/// The particles that have escaped from the liquid. No cell around them is solved for: what velocity the grid
+/// has there is that of the liquid nearby, which is not theirs. Those just outside the surface are part of it: they would fly on where surface tension holds it back, and the balls of liquid around
+/// them, which tension then pulls flat, would be energy from nowhere.
 pub struct Spray<const D: usize> {
     /// Index, position and velocity.
     particles: Vec<(usize, [f32; D], [f32; D])>,
@@ -35,7 +37,7 @@ impl<const D: usize> Spray<D> {
             if ranges.range(block).is_empty() || level_set.block(block).iter().all(|&v| v < -1.0) {
                 return Vec::new();
             }
-            let outside = |&k: &usize| interpolate(level_set, particles.position[k]) > 0.0;
+            let outside = |&k: &usize| interpolate(level_set, particles.position[k]) > ESCAPED;
             let found = ranges.range(block).filter(outside);
             found.map(|k| (k, particles.position[k], particles.velocity[k])).collect()
         };

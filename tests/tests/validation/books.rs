@@ -201,6 +201,33 @@ fn tension_does_its_work() {
     balance("drop", &stats[..stats.len() / 8]);
 }
 
+/// A square of water becomes round: what moves never has more energy than its surface can have given, and particles next to the surface make no liquid of what tension pulls on.
+#[test]
+fn edges_give_what_their_surface_has() {
+    let (side, tension) = (0.018, 0.0728);
+    let square = format!(
+        r#"
+        gravity = [0.0, 0.0]
+        [domain]
+        size = [0.036, 0.036]
+        cells = 48
+        [time]
+        fps = 100
+        [[liquid]]
+        shape = {{ box = {{ from = [0.009, 0.009], to = [0.027, 0.027] }} }}
+        surface_tension = {tension}
+        "#
+    );
+    let stats = run::<2>(&square, 50);
+    let given = tension * side * (4.0 - 2.0 * std::f64::consts::PI.sqrt());
+    let most = stats.iter().map(|s| s.kinetic_energy).fold(0.0, f64::max);
+    assert!(most < given, "{most} of {given}");
+    let gained = sum(&stats, |book| book.tension + book.projection);
+    assert!(gained < given, "{gained} of {given}");
+    let made: f64 = stats.iter().map(|s| s.volume_book.particles.abs()).sum();
+    assert!(made < 0.01 * side * side, "{made}");
+}
+
 /// Bubbles that glug into a bottle, slivers in its corners: corrections do next to no work in any substep.
 #[test]
 fn corrections_do_little_work() {
