@@ -6,21 +6,26 @@ use rayon::prelude::*;
 
 use crate::params::Params;
 use crate::state::State;
-use crate::surface::ESCAPED;
+use crate::surface::inner;
 
 /// Drops fly on their own in a fluid that is lighter by this factor; others are carried along.
 const LIGHTER: f64 = 100.0;
 
 impl<const D: usize> Params<D> {
+    /// How far outside the surface spray begins, in cells. Particles whose balls touch a surface with tension are part of it: on their own they would fly on where tension
+    /// holds it back, and what the level set then gets around them, which tension pulls flat, would be energy from nowhere.
+    fn spray_begins(&self) -> f32 {
+        if self.surface_tension > 0.0 { inner::<D>() } else { 0.0 }
+    }
+
     /// Whether liquid that the grid does not resolve flies on its own.
     pub(crate) fn has_spray(&self) -> bool {
         self.second_density_ratio().is_none_or(|ratio| ratio * LIGHTER <= 1.0)
     }
 }
 
-/// The particles that have escaped from the liquid. No cell around them is solved for: what velocity the grid
-/// has there is that of the liquid nearby, which is not theirs. Those just outside the surface are part of it: they would fly on where surface tension holds it back, and the balls of liquid around
-/// them, which tension then pulls flat, would be energy from nowhere.
+/// The particles outside the liquid's surface. No cell around them is solved for: what velocity the grid
+/// has there is that of the liquid nearby, which is not theirs.
 pub struct Spray<const D: usize> {
     /// Index, position and velocity.
     particles: Vec<(usize, [f32; D], [f32; D])>,
@@ -33,11 +38,12 @@ impl<const D: usize> Spray<D> {
             return Self { particles: Vec::new() };
         }
         let State { level_set, particles, .. } = state;
+        let begins = params.spray_begins();
         let of_block = |block: usize| -> Vec<(usize, [f32; D], [f32; D])> {
             if ranges.range(block).is_empty() || level_set.block(block).iter().all(|&v| v < -1.0) {
                 return Vec::new();
             }
-            let outside = |&k: &usize| interpolate(level_set, particles.position[k]) > ESCAPED;
+            let outside = |&k: &usize| interpolate(level_set, particles.position[k]) > begins;
             let found = ranges.range(block).filter(outside);
             found.map(|k| (k, particles.position[k], particles.velocity[k])).collect()
         };

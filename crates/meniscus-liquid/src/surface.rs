@@ -46,7 +46,7 @@ const UNSEEN: f32 = OUTER_AT_WALL + 0.02;
 
 /// How far outside the surface a particle has escaped from it, in cells: nearer, it may be as far off as the
 /// surface is.
-pub const ESCAPED: f32 = 0.15;
+const ESCAPED: f32 = 0.15;
 
 /// How far inside a solid the level set is left as the flow brought it, in cells: there are no particles
 /// to hold it to.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 
-/// Makes the forces of the pressure of tension on each bubble and each drop that touches no wall add up to nothing, by a linear function of the position.
+/// Makes the forces of the pressure of tension on each bubble and each drop whose surface touches no wall add up to nothing, by a linear function of the position.
 pub fn balance<const D: usize>(
     pressure: &mut Field<f32, D>,
     level_set: &Field<f32, D>,
@@ -34,7 +34,7 @@ struct Sums<const D: usize> {
     /// Of the position, and of 1.
     position: [f64; D],
     faces: f64,
-    /// Whether it touches a solid or a side of the domain, or goes on where there are no fields.
+    /// Whether the surface touches a solid or a side of the domain, or goes on where there are no fields.
     is_open: bool,
 }
 
@@ -52,7 +52,7 @@ impl<const D: usize> Sums<D> {
         self.is_open |= other.is_open;
     }
 
-    /// The linear function of the position that has the same force, if the surface is closed.
+    /// The linear function of the position that has the same force, if the surface is closed, and around the island: that of what lies around a drop has a volume of less than nothing.
     fn tilt(&self) -> Option<Tilt<D>> {
         let is_closed = !self.is_open && self.volume.iter().all(|&volume| volume > SMALLEST);
         is_closed.then(|| Tilt {
@@ -173,6 +173,8 @@ impl<const D: usize> Islands<D> {
             (0..D).for_each(|a| sums.position[a] += position[a]);
             sums.faces += 1.0;
         }
+        // What touches a wall elsewhere has no edge there.
+        sums.is_open &= sums.faces > 0.0;
         sums
     }
 }
