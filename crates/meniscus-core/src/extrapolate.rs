@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::grid::{Blocks, FaceField, Field, Mask, Slot, block_len};
+use crate::grid::{Blocks, FaceField, Field, Mask, Slot, block_len, sides};
 
 /// Gives values to faces without one, `layers` layers outwards from the `valid` faces: a face of the
 /// next layer gets the mean of what its valid neighbours of the same component continue to it. On return `valid`
@@ -75,7 +75,7 @@ fn next_to<const D: usize>(of: &[Mask<D>], blocks: &Blocks<D>, block: usize) -> 
 fn mean<const D: usize>(velocity: &Field<f32, D>, known: &[Mask<D>], slot: Slot) -> f32 {
     let blocks = velocity.blocks();
     let (mut first, mut excess, mut count) = (0.0, 0.0, 0);
-    for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+    for (axis, side) in sides::<D>() {
         let next = |slot| blocks.step(slot, axis, side).filter(|s| known[s.block].has(s.local));
         if let Some(value) = continued(velocity, slot, next) {
             if count == 0 {

@@ -66,7 +66,7 @@ impl<const D: usize> State<D> {
             // What resting solids leave of a block may be too little for what its excess comes to in time.
             let has_slivers = boundary.is_resting(block)
                 && !boundary.is_clear(block)
-                && boundary.open_cells(block) < SLIVERS * full;
+                && (boundary.count_open_cells(block) as f64) < SLIVERS * full;
             if is_full || has_slivers { 0.0 } else { census.liquid }
         };
         let takers: Vec<f64> = cells.iter().enumerate().map(taken).collect();

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block, sides};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -86,9 +86,8 @@ impl Accounts {
     pub fn pass_on<const D: usize>(&mut self, blocks: &Blocks<D>, cells: &[f64]) {
         let mut passed = vec![0.0; self.excess.len()];
         for (block, &excess) in self.excess.iter().enumerate() {
-            let sides = (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]);
             let takers: Vec<usize> =
-                sides.filter_map(|(axis, side)| blocks.neighbour(block, axis, side)).collect();
+                sides::<D>().filter_map(|(axis, side)| blocks.neighbour(block, axis, side)).collect();
             let sum: f64 = takers.iter().map(|&taker| cells[taker]).sum();
             if cells[block] > 0.0 || sum == 0.0 {
                 passed[block] += excess;
@@ -193,12 +192,7 @@ pub fn count_cells<const D: usize>(
 ) -> Vec<Census> {
     let of_block = |block: usize| {
         let mut census = Census::default();
-        let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
-        for slot in slots.filter(|slot| blocks.is_inside(*slot)) {
-            if let Some(owner) = owner(slot) {
-                census.count(owner);
-            }
-        }
+        blocks.cells_inside(block).filter_map(&owner).for_each(|owner| census.count(owner));
         census
     };
     (0..blocks.len()).into_par_iter().map(of_block).collect()

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, local_index, unravel};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, local_index, sides, unravel};
 use meniscus_core::level_set::{interface_distance, redistance};
 use rayon::prelude::*;
 
@@ -86,8 +86,7 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
     }
 
     fn has_open_face(&self, slot: Slot) -> bool {
-        let mut sides = (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]);
-        sides.any(|(axis, side)| self.across(slot, axis, side).is_some_and(|(_, open)| open))
+        sides::<D>().any(|(axis, side)| self.across(slot, axis, side).is_some_and(|(_, open)| open))
     }
 
     /// How far the nearest particle is that belongs to a cell connected to this one.
@@ -111,7 +110,7 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
         while next < found.len() {
             let here = found[next];
             next += 1;
-            for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+            for (axis, side) in sides::<D>() {
                 let Some((other, true)) = self.across(here, axis, side) else { continue };
                 let Some(place) = place(blocks.cell(other).map(|c| c as i64)) else { continue };
                 if !visited[place] {

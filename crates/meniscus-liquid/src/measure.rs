@@ -1,7 +1,7 @@
 //! What there is: volumes and cells.
 
 use meniscus_core::components::BlockCells;
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, Tile, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::vector::{dot, norm};
 use rayon::prelude::*;
@@ -90,10 +90,6 @@ fn filling_beside<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>, b
     if boundary.is_solid(block) { Filling::Dry } else { filling(phi.block(block)) }
 }
 
-fn cells_inside<const D: usize>(blocks: &Blocks<D>, block: usize) -> impl Iterator<Item = Slot> {
-    (0..block_len::<D>()).map(move |local| Slot { block, local }).filter(|&slot| blocks.is_inside(slot))
-}
-
 /// The volume of the liquid by block, in cells: that within the zero level set of the multilinear interpolant, less
 /// what solids take of its cells.
 pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> Vec<f64> {
@@ -101,10 +97,10 @@ pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<
     let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| match filling_beside(phi, boundary, block) {
         Filling::Dry => 0.0,
         Filling::Full if boundary.is_clear(block) => block_len::<D>() as f64,
-        Filling::Full => cells_inside(blocks, block).map(|slot| boundary.open_volume(slot)).sum(),
+        Filling::Full => blocks.cells_inside(block).map(|slot| boundary.open_volume(slot)).sum(),
         Filling::InPart => {
             load_extended(phi, block, boundary, tile);
-            cells_inside(blocks, block).map(|slot| liquid_fraction(tile, boundary, slot)).sum()
+            blocks.cells_inside(block).map(|slot| liquid_fraction(tile, boundary, slot)).sum()
         }
     };
     (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect()
@@ -123,7 +119,7 @@ pub fn all_liquid<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -
                 let centre = centre_of_liquid(tile, volume, cell_in_block::<D>(slot.local));
                 Holding::at(std::array::from_fn(|a| blocks.cell(slot)[a] as f64 + centre[a]), volume)
             };
-            sum(cells_inside(blocks, block).map(of_cell))
+            sum(blocks.cells_inside(block).map(of_cell))
         }
     };
     let of_blocks: Vec<_> = (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect();
@@ -145,7 +141,7 @@ fn room_of_block<const D: usize>(boundary: &Boundary<D>, block: usize) -> Holdin
     }
     let of_cell =
         |slot: Slot| Holding::at(blocks.cell(slot).map(|c| c as f64 + 0.5), boundary.open_volume(slot));
-    sum(cells_inside(blocks, block).map(of_cell))
+    sum(blocks.cells_inside(block).map(of_cell))
 }
 
 fn sum<const D: usize>(parts: impl IntoIterator<Item = Holding<D>>) -> Holding<D> {
@@ -255,7 +251,7 @@ fn wet_fraction<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> f6
     if own.abs() >= 1.0 {
         return if own < 0.0 { 1.0 } else { 0.0 };
     }
-    let around = neighbourhood(tile, centre);
+    let around = values_around(tile, centre);
     let around = &around[..3usize.pow(D as u32)];
     if around.iter().all(|&value| value <= 0.0) {
         return 1.0;
@@ -276,7 +272,7 @@ fn wet_fraction<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> f6
 }
 
 /// A cell and those around it: 3^D values, x fastest.
-fn neighbourhood<const D: usize>(tile: &Tile<f32, D, 1>, centre: usize) -> [f32; 27] {
+fn values_around<const D: usize>(tile: &Tile<f32, D, 1>, centre: usize) -> [f32; 27] {
     let mut around = [0.0; 27];
     for (index, value) in around.iter_mut().enumerate().take(3usize.pow(D as u32)) {
         let from = (0..D).fold(centre, |from, a| {

@@ -1,6 +1,6 @@
 //! Liquid and air that solids and sources squeeze where nothing can give way.
 
-use meniscus_core::grid::{Slot, block_len};
+use meniscus_core::grid::{Slot, block_len, sides};
 use meniscus_linalg::{Sealed, SolveInfo};
 use rayon::prelude::*;
 
@@ -47,19 +47,20 @@ pub fn find_squeezes<const D: usize>(
 ) -> Vec<Squeeze> {
     let blocks = boundary.blocks();
     let find = |sealed: &Sealed| {
+        // Gravity may be most of the right-hand side: what a source pours counts however little that is.
+        let is_imbalanced = sealed.imbalance > IMBALANCE;
+        if !is_imbalanced && boundary.outlets.is_empty() {
+            return None;
+        }
         let room = room_around(boundary, Slot::from_flat::<D>(sealed.first));
         let is_member = |slot: Slot| room[slot.flat::<D>()];
         let change = changes(params, surroundings, boundary, dt, 1, |slot| is_member(slot).then_some(0))[0];
-        // Gravity may be most of the right-hand side: what a source pours counts however little that is.
-        let is_squeezed = sealed.imbalance > IMBALANCE || change.poured > 0.0;
-        is_squeezed
+        (is_imbalanced || change.poured > 0.0)
             .then(|| change.squeeze(Squeezed::Liquid, params, surroundings, boundary, is_member))
             .flatten()
     };
     // Numbers after the slots are those of bubbles that touch no liquid.
-    let of_cells = solve.sealed.iter().filter(|sealed| sealed.first < blocks.slots());
-    let candidates = of_cells.filter(|sealed| sealed.imbalance > IMBALANCE || !boundary.outlets.is_empty());
-    candidates.filter_map(find).collect()
+    solve.sealed.iter().filter(|sealed| sealed.first < blocks.slots()).filter_map(find).collect()
 }
 
 /// The cells that open faces connect with one. What is sealed fills its room: nothing in it gives way, be it liquid or air.
@@ -69,7 +70,7 @@ fn room_around<const D: usize>(boundary: &Boundary<D>, first: Slot) -> Vec<bool>
     room[first.flat::<D>()] = true;
     let mut reached = vec![first];
     while let Some(slot) = reached.pop() {
-        for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+        for (axis, side) in sides::<D>() {
             let Some(next) = blocks.step(slot, axis, side).filter(|next| blocks.is_inside(*next)) else {
                 continue;
             };

@@ -11,7 +11,7 @@ mod initial;
 use std::sync::Arc;
 
 use meniscus_core::advect::advect_point;
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block, sides};
 use meniscus_core::interpolate::{interpolate, interpolate_cubic};
 use meniscus_core::level_set::particle_distance;
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
@@ -312,7 +312,7 @@ fn keep_from_edge<const D: usize>(phi: &mut Field<f32, D>) {
     let dims = Blocks::<D>::dims_of(blocks.cells());
     phi.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
         let coord = blocks.coord(block);
-        for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+        for (axis, side) in sides::<D>() {
             let at_end = coord[axis] == [0, dims[axis] - 1][side];
             if at_end || blocks.neighbour(block, axis, side).is_some() {
                 continue;

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use meniscus_core::components::{BlockCells, Components};
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Mask, Slot, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Mask, Slot, block_len, cell_in_block, sides};
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
@@ -218,8 +218,7 @@ fn depths<const D: usize>(blocks: &Blocks<D>, inner: &[Mask<D>], most: usize) ->
     let mut depth: Vec<usize> = inner.iter().map(|cells| if cells.is_full() { most } else { 0 }).collect();
     for layer in 1..most {
         let is_next = |block: usize| {
-            let sides = (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]);
-            sides.map(|(axis, side)| blocks.neighbour(block, axis, side)).any(|other| match other {
+            sides::<D>().map(|(axis, side)| blocks.neighbour(block, axis, side)).any(|other| match other {
                 Some(other) => depth[other] < layer,
                 None => true,
             })

@@ -143,11 +143,11 @@ pub fn solve_velocity<const D: usize>(
     // Corrections that do too much work are asked for once more, in part, and again where less is allowed of the slower motion that they leave; at last there are none.
     let mut part = 1.0;
     for tried in 1..=MOST_TRIES {
-        let allowed = state.work_of_corrections_allowed(params, &info, &velocity, book.viscosity, dt);
-        let Some(tentative) = tentative.as_ref().filter(|_| info.work.corrections > allowed) else { break };
+        let allowed = state.part_of_corrections_allowed(params, &info, &velocity, book.viscosity, dt);
+        let Some((tentative, allowed)) = tentative.as_ref().zip(allowed) else { break };
         first_iterations = first_iterations.max(info.solve.iterations);
         // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
-        part *= if tried == MOST_TRIES { 0.0 } else { 0.8 * allowed / info.work.corrections };
+        part *= if tried == MOST_TRIES { 0.0 } else { 0.8 * allowed };
         let less = |slot: Slot| part * divergence(slot);
         let bubbles = bubbles.as_ref().map(|bubbles| bubbles.with_part_of_growth(part));
         let liquid = Liquid { divergence: Some(&less), bubbles: bubbles.as_ref(), ..liquid };
@@ -233,24 +233,27 @@ const MOST_TRIES: usize = 4;
 const NEGLIGIBLE: f64 = 1e-6;
 
 impl<const D: usize> State<D> {
-    /// The work that corrections may do in a substep, in J: slivers of liquid in a corner that is to grow would be shot out of it. They may do what viscosity takes in the same
-    /// substep: where it lets hardly anything move, they would come too late. Without gravity and tension nothing tells how much is much.
-    fn work_of_corrections_allowed(
+    /// The part of their work that corrections may do, if they do too much in a substep: slivers of liquid in a corner that is to grow would be shot out of it. They may do what viscosity takes
+    /// in the same substep: where it lets hardly anything move, they would come too late. Without gravity and tension nothing tells how much is much.
+    fn part_of_corrections_allowed(
         &self,
         params: &Params<D>,
         info: &ProjectionInfo<D>,
         velocity: &FaceField<f32, D>,
         by_viscosity: f64,
         dt: f64,
-    ) -> f64 {
+    ) -> Option<f64> {
+        let work = info.work.corrections;
         let weight = params.density * self.volume * norm(params.gravity);
         let negligible = NEGLIGIBLE
             * (weight * params.grid.dx + params.surface_tension * params.grid.dx.powi(D as i32 - 1));
-        if negligible == 0.0 || info.work.corrections <= WORK_OF_CORRECTIONS * info.kinetic_energy.after {
-            return f64::INFINITY;
+        if negligible == 0.0 || work <= WORK_OF_CORRECTIONS * info.kinetic_energy.after {
+            return None;
         }
         let fall = max_speed(velocity, &info.valid) * dt;
-        WORK_OF_CORRECTIONS * (info.kinetic_energy.after + weight * fall) - by_viscosity.min(0.0) + negligible
+        let driven = info.kinetic_energy.after + weight * fall;
+        let allowed = WORK_OF_CORRECTIONS * driven - by_viscosity.min(0.0) + negligible;
+        (work > allowed).then(|| allowed / work)
     }
 
     /// Books the projection of velocities that gravity gave a `kick` to, and what has changed since the last one.

@@ -222,6 +222,11 @@ impl<const D: usize> Blocks<D> {
         std::array::from_fn(|a| corner[a] * BLOCK_EDGE + inner[a])
     }
 
+    /// The cells of a block that are inside the domain.
+    pub fn cells_inside(&self, block: usize) -> impl Iterator<Item = Slot> {
+        (0..block_len::<D>()).map(move |local| Slot { block, local }).filter(|&slot| self.is_inside(slot))
+    }
+
     /// Whether the cell stored at a slot lies in the domain: the last blocks store more than that.
     #[inline]
     pub fn is_inside(&self, slot: Slot) -> bool {
@@ -296,6 +301,11 @@ pub(super) fn check_domain<const D: usize>(cells: [usize; D]) -> Result<(), Stri
 #[inline]
 fn is_red<const D: usize>(coord: [usize; D]) -> bool {
     coord.iter().sum::<usize>().is_multiple_of(2)
+}
+
+/// The directions from a cell, a block or a domain to what is beside it: an axis, and 0 for down or 1 for up along it.
+pub fn sides<const D: usize>() -> impl Iterator<Item = (usize, usize)> {
+    (0..D).flat_map(|axis| [(axis, 0), (axis, 1)])
 }
 
 /// The place of a coordinate in a table of `dims`, x fastest.

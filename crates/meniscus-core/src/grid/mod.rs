@@ -12,7 +12,7 @@ mod labels;
 mod mask;
 mod tile;
 
-pub use blocks::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, local_index, ravel, unravel};
+pub use blocks::{BLOCK_EDGE, Blocks, Slot, block_len, cell_in_block, local_index, ravel, sides, unravel};
 pub use field::{FaceField, Field};
 pub use geometry::Grid;
 pub use labels::Labels;

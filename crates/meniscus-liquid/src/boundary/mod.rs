@@ -354,9 +354,8 @@ impl<const D: usize> Boundary<D> {
     }
 
     /// How many cells of a block are not wholly in solids, nor outside of the domain.
-    pub fn open_cells(&self, block: usize) -> f64 {
-        let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
-        slots.filter(|slot| self.blocks.is_inside(*slot) && self.open_volume(*slot) > 0.0).count() as f64
+    pub fn count_open_cells(&self, block: usize) -> usize {
+        self.blocks.cells_inside(block).filter(|slot| self.open_volume(*slot) > 0.0).count()
     }
 
     fn in_block(&self, block: usize, x: [f32; D]) -> [f32; D] {

@@ -4,7 +4,7 @@
 //! holds, and a drop at rest would fall sideways for ever.
 
 use meniscus_core::components::{BlockCells, Components};
-use meniscus_core::grid::{Blocks, Field, Mask, Slot, block_len, cell_in_block};
+use meniscus_core::grid::{Blocks, Field, Mask, Slot, block_len, cell_in_block, sides};
 use rayon::prelude::*;
 
 use crate::boundary::Boundary;
@@ -177,9 +177,4 @@ impl<const D: usize> Islands<D> {
         sums.is_open &= sums.faces > 0.0;
         sums
     }
-}
-
-/// The directions from a cell to its neighbours: an axis, and down or up along it.
-fn sides<const D: usize>() -> impl Iterator<Item = (usize, usize)> {
-    (0..D).flat_map(|axis| [(axis, 0), (axis, 1)])
 }

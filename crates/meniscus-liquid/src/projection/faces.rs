@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use meniscus_core::fractions::ghost_fluid_fraction;
-use meniscus_core::grid::{Blocks, FaceField, Mask, Slot, block_len};
+use meniscus_core::grid::{Blocks, FaceField, Mask, Slot, block_len, sides};
 use rayon::prelude::*;
 
 use super::energy::{Inertia, Pushed};
@@ -621,8 +621,8 @@ fn bubbly_blocks<T: Stored, const D: usize>(liquid: &Liquid<T, D>) -> Vec<usize>
         .map(|of_block| of_block.iter().any(|&bubble| bubble != NO_BUBBLE))
         .collect();
     let touches = |&block: &usize| {
-        let sides = (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]);
-        holds[block] || sides.filter_map(|(axis, side)| blocks.neighbour(block, axis, side)).any(|b| holds[b])
+        let mut beside = sides::<D>().filter_map(|(axis, side)| blocks.neighbour(block, axis, side));
+        holds[block] || beside.any(|other| holds[other])
     };
     (0..blocks.len()).filter(touches).collect()
 }

@@ -7,7 +7,9 @@ mod volumes;
 use std::collections::BTreeMap;
 
 use meniscus_core::components::{BlockCells, Components, Partition};
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Mask, Slot, block_len, cell_in_block, ravel, unravel};
+use meniscus_core::grid::{
+    BLOCK_EDGE, Blocks, Field, Mask, Slot, block_len, cell_in_block, ravel, sides, unravel,
+};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -267,7 +269,7 @@ fn reach_outside<const D: usize>(
             }
         }
     };
-    for (axis, end) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
+    for (axis, end) in sides::<D>() {
         if !params.open_sides[axis][end] {
             continue;
         }
