@@ -51,20 +51,25 @@ fn scenes_of_the_plane_run_without_a_warning() {
 
 #[test]
 #[ignore = "takes minutes: ./check --long"]
-fn long_scenes_of_space_run_without_a_warning() {
-    for scene in [
-        "dam-break",
-        "drop-in-bowl",
-        "water-ball",
-        "light-bubble",
-        "fountain",
-        "rising-bubble",
-        "moving-platform",
-        "wall-with-holes",
-    ] {
+fn long_scenes_of_open_water_run_without_a_warning() {
+    run::<2>("drop-in-bowl", 1000.0, 5e-3);
+    for scene in ["dam-break", "water-ball", "fountain", "moving-platform"] {
+        run::<3>(scene, 1000.0, 5e-3);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes: ./check --long"]
+fn long_scenes_of_bubbles_run_without_a_warning() {
+    for scene in ["light-bubble", "rising-bubble", "wall-with-holes"] {
         run::<3>(scene, 1000.0, 5e-3);
     }
     run::<3>("sinking-bubbles", 10_000.0, 0.02);
+}
+
+#[test]
+#[ignore = "takes minutes: ./check --long"]
+fn long_scenes_of_necks_and_honey_run_without_a_warning() {
     run::<3>("rising-bubble-viscous", 1420.0, 5e-3);
     run::<3>("bubble-tube", 1000.0, 0.01);
     run::<2>("water-cooler-2d", 1000.0, 0.02);
