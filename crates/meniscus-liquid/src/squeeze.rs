@@ -47,7 +47,6 @@ pub fn find_squeezes<const D: usize>(
 ) -> Vec<Squeeze> {
     let blocks = boundary.blocks();
     let find = |sealed: &Sealed| {
-        // Gravity may be most of the right-hand side: what a source pours counts however little that is.
         let is_imbalanced = sealed.imbalance > IMBALANCE;
         if !is_imbalanced && boundary.outlets.is_empty() {
             return None;
@@ -55,6 +54,7 @@ pub fn find_squeezes<const D: usize>(
         let room = room_around(boundary, Slot::from_flat::<D>(sealed.first));
         let is_member = |slot: Slot| room[slot.flat::<D>()];
         let change = changes(params, surroundings, boundary, dt, 1, |slot| is_member(slot).then_some(0))[0];
+        // Gravity may be most of the right-hand side: what a source pours counts however little that is.
         (is_imbalanced || change.poured > 0.0)
             .then(|| change.squeeze(Squeezed::Liquid, params, surroundings, boundary, is_member))
             .flatten()
