@@ -69,9 +69,19 @@ fn long_scenes_of_bubbles_run_without_a_warning() {
 
 #[test]
 #[ignore = "takes minutes: ./check --long"]
-fn long_scenes_of_necks_and_honey_run_without_a_warning() {
+fn long_a_bubble_in_honey_runs_without_a_warning() {
     run::<3>("rising-bubble-viscous", 1420.0, 5e-3);
+}
+
+#[test]
+#[ignore = "takes minutes: ./check --long"]
+fn long_a_bubble_in_a_tube_runs_without_a_warning() {
     run::<3>("bubble-tube", 1000.0, 0.01);
+}
+
+#[test]
+#[ignore = "takes minutes: ./check --long"]
+fn long_a_neck_runs_without_a_warning() {
     run::<2>("water-cooler-2d", 1000.0, 0.02);
 }
 
