@@ -7,7 +7,7 @@ use crate::bodies::{RigidState, mass_of};
 use crate::boundary::{BodyView, Boundary};
 use crate::params::{Params, Rigid, Surroundings};
 use crate::projection::{RigidBody, Touching};
-use crate::rigid::{Twist, add, inverse, motions_at, product};
+use crate::rigid::{Twist, add, motions_at};
 use crate::state::State;
 
 /// The rigid bodies after gravity has acted on them.
@@ -34,7 +34,7 @@ pub fn carriers<const D: usize>(
     let mut carriers: Vec<RigidBody<D>> = bodies.map(carrier).collect();
     for (carrier, view) in carriers.iter_mut().zip(&boundary.bodies) {
         let impulse = impulse_at_walls(params, level_set, carrier.centre, view, dt);
-        add(&mut carrier.velocity, &product(&inverse(carrier.mass), &impulse));
+        carrier.push(&impulse);
     }
     carriers
 }

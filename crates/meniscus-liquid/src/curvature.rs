@@ -16,6 +16,7 @@
 //! point.
 
 mod balance;
+mod contact_lines;
 mod sharpen;
 
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block, neighbourhood};
@@ -24,6 +25,7 @@ use meniscus_core::vector::{dot, norm};
 use rayon::prelude::*;
 
 use balance::balance;
+pub use contact_lines::impulses_of_contact_lines;
 use sharpen::sharpened;
 
 use crate::boundary::Boundary;
@@ -266,22 +268,30 @@ fn mirror_in_solids<const D: usize>(
     block: usize,
     tile: &mut FitTile<D>,
 ) {
-    let blocks = phi.blocks();
     let edge = FitTile::<D>::EDGE;
-    let corner = blocks.coord(block).map(|c| (c * BLOCK_EDGE) as i64 - REACH as i64);
+    let corner = phi.blocks().coord(block).map(|c| (c * BLOCK_EDGE) as i64 - REACH as i64);
     for (index, value) in tile.values_mut().iter_mut().enumerate() {
         let cell: [i64; D] =
             std::array::from_fn(|a| corner[a] + (index / FitTile::<D>::stride(a) % edge) as i64);
-        let Some(Slot { block, .. }) = blocks.locate(cell).filter(|slot| boundary.is_cut(slot.block)) else {
-            continue;
-        };
-        let centre = cell.map(|c| c as f32 + 0.5);
-        let to_wall = boundary.distance(block, centre);
-        if to_wall < 0.0 {
-            let normal = boundary.normal(block, centre);
-            *value = interpolate_cubic(phi, std::array::from_fn(|a| centre[a] - 2.0 * to_wall * normal[a]));
+        if let Some(mirrored) = mirrored_in_solid(phi, boundary, cell) {
+            *value = mirrored;
         }
     }
+}
+
+/// The value of the mirrored point, of a cell in a solid.
+fn mirrored_in_solid<const D: usize>(
+    phi: &Field<f32, D>,
+    boundary: &Boundary<D>,
+    cell: [i64; D],
+) -> Option<f32> {
+    let Slot { block, .. } = phi.blocks().locate(cell).filter(|slot| boundary.is_cut(slot.block))?;
+    let centre = cell.map(|c| c as f32 + 0.5);
+    let to_wall = boundary.distance(block, centre);
+    (to_wall < 0.0).then(|| {
+        let normal = boundary.normal(block, centre);
+        interpolate_cubic(phi, std::array::from_fn(|a| centre[a] - 2.0 * to_wall * normal[a]))
+    })
 }
 
 #[cfg(test)]

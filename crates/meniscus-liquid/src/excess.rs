@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::Boundary;
-use crate::measure::{Filling, filling, wet_part};
+use crate::measure::{Filling, filling, wet_part_meanwhile};
 use crate::regions::Owner;
 
 /// The accounts of the blocks, in their order, in cells.
@@ -105,7 +105,7 @@ pub const fn large_excess<const D: usize>() -> f64 {
 }
 
 /// What flows out of each block through the faces between it and others in a time of `dt` cells per velocity, in cells: with the
-/// velocity of the start, through what is wet of the faces at the start and at the end, in the mean.
+/// velocity of the start, through what is wet of the faces meanwhile.
 pub fn flow_between_blocks<const D: usize>(
     [before, after]: [&Field<f32, D>; 2],
     velocity: &FaceField<f32, D>,
@@ -142,7 +142,7 @@ pub fn flow_between_blocks<const D: usize>(
             if of_both == Filling::Full {
                 return f64::from(open * speed * dt);
             }
-            let wet = 0.5 * (wet_part(before, axis, cell) + wet_part(after, axis, cell));
+            let wet = wet_part_meanwhile([before, after], axis, cell);
             wet * f64::from(open * speed * dt)
         };
         of_layer.map(flow).sum()

@@ -107,7 +107,7 @@ pub fn drain<const D: usize>(state: &mut State<D>, params: &Params<D>, sinks: &[
     let mut drained = 0;
     for sink in sinks {
         let State { level_set, particles, .. } = state;
-        combine(level_set, params, sink, |value, distance| value.max(-distance));
+        empty(level_set, params, sink);
         let bounds = sink.bounds();
         let taken = particles.position.par_iter_mut().filter_map(|x| {
             let point = params.to_metres(*x);
@@ -117,6 +117,26 @@ pub fn drain<const D: usize>(state: &mut State<D>, params: &Params<D>, sinks: &[
         drained += taken.count();
     }
     drained
+}
+
+/// The level set without what is in sinks: whatever flows into one in a substep is taken at the beginning of the next, and its pressure must not hold back what
+/// comes after it; else a sink would take the less the longer the substeps are. `None` if there is no sink, or a fluid that fills what the liquid leaves.
+pub fn without_sinks<const D: usize>(
+    level_set: &Field<f32, D>,
+    params: &Params<D>,
+    sinks: &[Shape<D>],
+) -> Option<Field<f32, D>> {
+    if sinks.is_empty() || params.second().is_some() {
+        return None;
+    }
+    let mut emptied = level_set.clone();
+    sinks.iter().for_each(|sink| empty(&mut emptied, params, sink));
+    Some(emptied)
+}
+
+/// Takes a sink from the liquid of a level set.
+fn empty<const D: usize>(level_set: &mut Field<f32, D>, params: &Params<D>, sink: &Shape<D>) {
+    combine(level_set, params, sink, |value, distance| value.max(-distance));
 }
 
 /// Whether a shape comes near a block.

@@ -303,9 +303,7 @@ fn half_points<const D: usize>(around: &[f32]) -> [f64; 27] {
 
 /// The part of the lower face of a cell along an axis that is wet.
 pub fn wet_part<const D: usize>(phi: &Field<f32, D>, axis: usize, cell: [i64; D]) -> f64 {
-    let below = std::array::from_fn(|a| cell[a] - i64::from(a == axis));
-    let centre = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
-    wet_part_by_middle(phi, axis, centre, 0.5 * (phi.get(cell) + phi.get(below)))
+    wet_part_by_middle(phi, axis, middle_of_face(axis, cell), at_middle(phi, axis, cell))
 }
 
 /// The part of a face that is wet, by its centre and the axis that it is normal to.
@@ -313,17 +311,63 @@ pub fn wet_part_around<const D: usize>(phi: &Field<f32, D>, axis: usize, centre:
     wet_part_by_middle(phi, axis, centre, interpolate(phi, centre))
 }
 
-/// The same, by the level set at its centre too.
+/// The part of the lower face of a cell along an axis that is wet, in the mean over a substep in which its level set changes steadily: exact for a plane
+/// that crosses it. (The mean of start and end is off by up to half of what passes.)
+pub fn wet_part_meanwhile<const D: usize>(
+    [before, after]: [&Field<f32, D>; 2],
+    axis: usize,
+    cell: [i64; D],
+) -> f64 {
+    let middles = [before, after].map(|phi| at_middle(phi, axis, cell));
+    if let Some(wet) = wet_all_over(&middles) {
+        return wet;
+    }
+    let centre = middle_of_face(axis, cell);
+    let mut corners = [0.0; 8];
+    let (start, end) = corners.split_at_mut(1 << (D - 1));
+    start.copy_from_slice(&at_corners(before, axis, centre)[..1 << (D - 1)]);
+    end[..1 << (D - 1)].copy_from_slice(&at_corners(after, axis, centre)[..1 << (D - 1)]);
+    below_plane::<D>(&corners[..1 << D])
+}
+
+/// The same as [`wet_part_around`], by the level set at its centre too.
 fn wet_part_by_middle<const D: usize>(
     phi: &Field<f32, D>,
     axis: usize,
     centre: [f32; D],
     middle: f32,
 ) -> f64 {
-    // No part of a face is farther from its centre.
-    if middle.abs() >= 1.0 {
-        return if middle < 0.0 { 1.0 } else { 0.0 };
+    if let Some(wet) = wet_all_over(&[middle]) {
+        return wet;
     }
+    let corners = at_corners(phi, axis, centre);
+    if D == 2 { below_plane::<1>(&corners[..2]) } else { below_plane::<2>(&corners) }
+}
+
+/// The part of a face that is wet if the surface is too far from its centre to cross it.
+fn wet_all_over(middles: &[f32]) -> Option<f64> {
+    if middles.iter().all(|&middle| middle <= -1.0) {
+        Some(1.0)
+    } else if middles.iter().all(|&middle| middle >= 1.0) {
+        Some(0.0)
+    } else {
+        None
+    }
+}
+
+/// The middle of the lower face of a cell along an axis.
+fn middle_of_face<const D: usize>(axis: usize, cell: [i64; D]) -> [f32; D] {
+    std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 })
+}
+
+/// The level set there.
+fn at_middle<const D: usize>(phi: &Field<f32, D>, axis: usize, cell: [i64; D]) -> f32 {
+    let below = std::array::from_fn(|a| cell[a] - i64::from(a == axis));
+    0.5 * (phi.get(cell) + phi.get(below))
+}
+
+/// The level set at the corners of a face.
+fn at_corners<const D: usize>(phi: &Field<f32, D>, axis: usize, centre: [f32; D]) -> [f64; 4] {
     let mut corners = [0.0; 4];
     for (k, corner) in corners.iter_mut().enumerate().take(1 << (D - 1)) {
         let mut others = 0..;
@@ -333,7 +377,7 @@ fn wet_part_by_middle<const D: usize>(
         });
         *corner = f64::from(interpolate(phi, at));
     }
-    if D == 2 { below_plane::<1>(&corners[..2]) } else { below_plane::<2>(&corners) }
+    corners
 }
 
 /// The part of a cube below a plane: where the linear function with the mean value and the mean slopes of these

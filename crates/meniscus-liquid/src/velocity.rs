@@ -13,10 +13,11 @@ use rayon::prelude::*;
 use crate::books::EnergyBook;
 use crate::boundary::Boundary;
 use crate::carriers::{carriers, touching};
-use crate::curvature::surface_pressure;
+use crate::curvature::{impulses_of_contact_lines, surface_pressure};
+use crate::inflow::without_sinks;
 use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::projection::{Liquid, ProjectionInfo, RigidBody, SolidVelocity, Work, kinetic_energy, project};
-use crate::rigid::Twist;
+use crate::rigid::{Twist, dot};
 use crate::separate::{Walls, leave_walls};
 use crate::smoke::add_buoyancy;
 use crate::spray::Spray;
@@ -70,7 +71,14 @@ pub fn solve_velocity<const D: usize>(
 
     let walls = boundary.wall_shares(params, surroundings, dt);
     let wall = |axis: usize, cell: [usize; D]| walls.get(axis, cell.map(|c| c as i64));
-    let bodies = carriers(state, params, surroundings, boundary, dt);
+    let mut bodies = carriers(state, params, surroundings, boundary, dt);
+    let pulls = if has_tension {
+        let pulls = impulses_of_contact_lines(params, &state.level_set, boundary, surroundings, dt);
+        bodies.iter_mut().zip(&pulls).for_each(|(body, pull)| body.push(pull));
+        pulls
+    } else {
+        Vec::new()
+    };
     let touching = touching(state, params, surroundings, dt);
     let moving = boundary.has_moving_walls(surroundings);
     let bubbles = state.constraints(params, dt);
@@ -80,8 +88,10 @@ pub fn solve_velocity<const D: usize>(
         Some(corrections) => corrections.rate(slot.block, state.owner(slot)),
         None => 0.0,
     };
+    let emptied = without_sinks(&state.level_set, params, &surroundings.sinks);
+    let level_set = emptied.as_ref().unwrap_or(&state.level_set);
     let tiling = params.tiling.as_ref();
-    let regions = tiling.map(|tiling| find_regions(params, tiling, &state.level_set, boundary));
+    let regions = tiling.map(|tiling| find_regions(params, tiling, level_set, boundary));
     if tiling.is_some() {
         clock.stage("tiles");
     }
@@ -89,7 +99,7 @@ pub fn solve_velocity<const D: usize>(
     let any_separates = params.sides_separate || surroundings.solids.iter().any(|solid| solid.separates);
     let liquid = Liquid {
         grid: &params.grid,
-        level_set: &state.level_set,
+        level_set,
         open: &boundary.open,
         solid_velocity: if moving { Some(&wall) } else { None },
         bubbles: bubbles.as_ref(),
@@ -161,6 +171,8 @@ pub fn solve_velocity<const D: usize>(
         )?;
     }
     info.solve.iterations = info.solve.iterations.max(first_iterations);
+    let of_pulls = info.body_velocity.iter().zip(&pulls);
+    book.tension = of_pulls.map(|(velocity, pull)| dot(velocity, pull)).sum();
     state.book_projection(&mut book, &info, &bodies, kick);
     // Air has the pressure of its bubble.
     let pressure_at = |cell: [i64; D]| {
@@ -274,6 +286,8 @@ impl<const D: usize> State<D> {
             .sum();
         let on_fluids: f64 = kick.iter().zip(info.momentum).map(|(kick, momentum)| kick * momentum).sum();
         let gained = info.inertia.gain(kick) + info.body_energy.before - bodies_before;
+        // What the surface pulls bodies with has been added to their velocities as gravity has.
+        let of_pulls = book.tension;
         let Work { corrections, solids, tension, outside, contacts } = info.work;
         let fluids_before = info.kinetic_energy.before
             - info.body_energy.before
@@ -283,10 +297,10 @@ impl<const D: usize> State<D> {
         *book = EnergyBook {
             transfer: fluids_before - self.energy[0],
             hits: bodies_before - self.energy[1],
-            gravity: on_fluids + on_bodies,
+            gravity: on_fluids + on_bodies - of_pulls,
             projection: gained - on_fluids - on_bodies - info.kinetic_energy.change,
             solids,
-            tension,
+            tension: tension + of_pulls,
             outside,
             contacts,
             corrections,

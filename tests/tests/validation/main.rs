@@ -5,6 +5,7 @@ mod bodies;
 mod books;
 mod bubbles;
 mod capillary;
+mod contact_lines;
 mod contacts;
 mod dam_break;
 mod determinism;

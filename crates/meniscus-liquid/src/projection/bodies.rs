@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::faces::Faces;
 use super::{KineticEnergy, Stored};
-use crate::rigid::{Matrix, SIZE, Twist, dot, inverse, motion_count, motions_at, product, summed};
+use crate::rigid::{Matrix, SIZE, Twist, add, dot, inverse, motion_count, motions_at, product, summed};
 
 /// A rigid body that pressure moves.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +53,11 @@ pub struct FilmFlow {
 }
 
 impl<const D: usize> RigidBody<D> {
+    /// Adds what an impulse changes of the tentative velocity.
+    pub fn push(&mut self, impulse: &Twist) {
+        add(&mut self.velocity, &product(&inverse(self.mass), impulse));
+    }
+
     /// The mass matrix of a body of a density that fills the closed part of these faces (axis, cell above, part): what the flow
     /// sees of it. With it gravity accelerates the body as it does the liquid, in every motion, and a neutral one stays at rest
     /// exactly.

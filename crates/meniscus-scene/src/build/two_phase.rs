@@ -95,6 +95,25 @@ impl<const D: usize> Builder<'_, D> {
         self.problems.also_at(&said(list.entry(0), key).place, "the first kind");
     }
 
+    /// A sink leaves room where it takes liquid, which the other fluid would have to fill: it keeps its volume.
+    pub(super) fn nothing_fills_what_sinks_take(&mut self, setup: &Setup<D>, root: &Node) {
+        if setup.second.is_none() || setup.open.iter().flatten().any(|&is_open| is_open) {
+            return;
+        }
+        for (index, sink) in setup.sinks.iter().enumerate() {
+            let message =
+                format!("the sink \"{}\" takes liquid from a closed domain that two fluids fill", sink.name);
+            let help = "what is to take the liquid's place has to come in from somewhere: open a side of the domain, or let air be \
+                        `void` or `bubbles`";
+            self.problems.warning(
+                &root.at("sink").entry(index).place,
+                message,
+                "nothing fills what it takes",
+                help,
+            );
+        }
+    }
+
     /// Walls let go of liquid where nothing follows it. Beside a second fluid there is always something.
     pub(super) fn nothing_separates_two_fluids(&mut self, setup: &Setup<D>, content: &Content, root: &Node) {
         if setup.second.is_none() {
