@@ -5,6 +5,7 @@
 //! of the velocity there: taken from the whole body instead, liquid that churning water has made would vanish from calm water far away, and what passes a cross-section
 //! would not be what is gone behind it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block, sides};
@@ -105,11 +106,12 @@ pub const fn large_excess<const D: usize>() -> f64 {
 }
 
 /// What flows out of each block through the faces between it and others in a time of `dt` cells per velocity, in cells: with the
-/// velocity of the start, through what is wet of the faces meanwhile.
+/// velocity of the start, through what is wet of the faces meanwhile. Faces of the cells of sinks count apart.
 pub fn flow_between_blocks<const D: usize>(
     [before, after]: [&Field<f32, D>; 2],
     velocity: &FaceField<f32, D>,
     boundary: &Boundary<D>,
+    sinks: &BTreeSet<[i64; D]>,
     dt: f32,
 ) -> Vec<f64> {
     let blocks: &Arc<Blocks<D>> = after.blocks();
@@ -141,6 +143,10 @@ pub fn flow_between_blocks<const D: usize>(
             }
             if of_both == Filling::Full {
                 return f64::from(open * speed * dt);
+            }
+            let beside = std::array::from_fn(|a| cell[a] - i64::from(a == axis));
+            if !sinks.is_empty() && sinks.contains(&cell) != sinks.contains(&beside) {
+                return 0.0;
             }
             let wet = wet_part_meanwhile([before, after], axis, cell);
             wet * f64::from(open * speed * dt)

@@ -1,15 +1,15 @@
 //! Sources, sinks and open sides: what enters and leaves.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use meniscus_core::fractions::grid_face_open_fraction;
-use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, block_len, local_index};
+use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, block_len, local_index, sides};
 use meniscus_core::particles::{BlockRanges, jittered};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
 use crate::books::Ledger;
-use crate::boundary::{Boundary, source_cells};
+use crate::boundary::{Boundary, covered_cells};
 use crate::measure::{liquid_by_block, wet_part_around};
 use crate::params::{Params, Solid, Source, Surroundings};
 use crate::particles::Newcomers;
@@ -27,7 +27,7 @@ pub fn pour<const D: usize>(
     fill_sources(&mut state.level_set, params, &surroundings.sources);
     let mut newcomers = Newcomers::default();
     for source in &surroundings.sources {
-        let mut places = empty_halves(state, ranges, &source_cells(params, source));
+        let mut places = empty_halves(state, ranges, &covered_cells(params, &source.shape));
         places.retain(|x| is_poured(params, &surroundings.solids, *x));
         newcomers.join(places, source.velocity.map(|v| v as f32), params);
     }
@@ -105,9 +105,9 @@ fn occupied_halves<const D: usize>(position: &[[f32; D]]) -> [u8; BLOCK_EDGE.pow
 /// sort drops them.
 pub fn drain<const D: usize>(state: &mut State<D>, params: &Params<D>, sinks: &[Shape<D>]) -> usize {
     let mut drained = 0;
+    empty_sinks(&mut state.level_set, params, sinks);
     for sink in sinks {
-        let State { level_set, particles, .. } = state;
-        empty(level_set, params, sink);
+        let particles = &mut state.particles;
         let bounds = sink.bounds();
         let taken = particles.position.par_iter_mut().filter_map(|x| {
             let point = params.to_metres(*x);
@@ -119,24 +119,42 @@ pub fn drain<const D: usize>(state: &mut State<D>, params: &Params<D>, sinks: &[
     drained
 }
 
-/// The level set without what is in sinks: whatever flows into one in a substep is taken at the beginning of the next, and its pressure must not hold back what
-/// comes after it; else a sink would take the less the longer the substeps are. `None` if there is no sink, or a fluid that fills what the liquid leaves.
-pub fn without_sinks<const D: usize>(
-    level_set: &Field<f32, D>,
-    params: &Params<D>,
-    sinks: &[Shape<D>],
-) -> Option<Field<f32, D>> {
-    if sinks.is_empty() || params.second().is_some() {
-        return None;
+/// Takes the sinks from the liquid of a level set: what flows in is gone at once, and its pressure does not hold back what comes after it.
+pub fn empty_sinks<const D: usize>(level_set: &mut Field<f32, D>, params: &Params<D>, sinks: &[Shape<D>]) {
+    for sink in sinks {
+        combine(level_set, params, sink, |value, distance| value.max(-distance));
     }
-    let mut emptied = level_set.clone();
-    sinks.iter().for_each(|sink| empty(&mut emptied, params, sink));
-    Some(emptied)
 }
 
-/// Takes a sink from the liquid of a level set.
-fn empty<const D: usize>(level_set: &mut Field<f32, D>, params: &Params<D>, sink: &Shape<D>) {
-    combine(level_set, params, sink, |value, distance| value.max(-distance));
+/// The cells whose centres sinks cover.
+pub fn cells_of_sinks<const D: usize>(params: &Params<D>, sinks: &[Shape<D>]) -> BTreeSet<[i64; D]> {
+    sinks.iter().flat_map(|sink| covered_cells(params, sink)).collect()
+}
+
+/// What flows into the sinks in a time of one cell per velocity, in cells, by the cell that it comes from: liquid enters them as it leaves through an open side.
+fn flow_into_sinks<const D: usize>(
+    state: &State<D>,
+    sinks: &BTreeSet<[i64; D]>,
+    boundary: &Boundary<D>,
+) -> Vec<(Slot, f64)> {
+    let blocks = state.level_set.blocks();
+    let mut found = Vec::new();
+    for &cell in sinks {
+        for (axis, side) in sides::<D>() {
+            let mut beside = cell;
+            beside[axis] += [-1, 1][side];
+            let upper = if side == 1 { beside } else { cell };
+            let from = blocks.locate(beside).filter(|_| !sinks.contains(&beside));
+            let Some((from, face)) = from.zip(blocks.locate(upper)) else { continue };
+            let inwards = f64::from(state.velocity.get(axis, upper)) * [1.0, -1.0][side];
+            let wet = f64::from((0.5 - state.level_set[from]).clamp(0.0, 1.0));
+            let flow = inwards.max(0.0) * wet * f64::from(boundary.open.axes[axis][face]);
+            if flow > 0.0 {
+                found.push((from, flow));
+            }
+        }
+    }
+    found
 }
 
 /// Whether a shape comes near a block.
@@ -145,7 +163,18 @@ fn touches<const D: usize>(params: &Params<D>, shape: &Shape<D>, coord: [usize; 
     shape.signed_distance(centre) < half_diagonal + params.grid.dx * f64::from(params.band())
 }
 
-/// Fills sources and empties sinks, and books it. Tells who is new, and how many particles were taken. Bodies need not have what sinks take.
+/// What enters and leaves through sources and sinks.
+#[derive(Default)]
+pub struct Exchanged<const D: usize> {
+    /// The particles that are new.
+    pub poured: Newcomers<D>,
+    /// How many were taken.
+    pub drained: usize,
+    /// What flows into the sinks in the substep, in m³ (2D: m²).
+    pub into_sinks: f64,
+}
+
+/// Fills sources and empties sinks, and books it. Bodies need not have what sinks take.
 pub fn exchange<const D: usize>(
     state: &mut State<D>,
     ranges: &BlockRanges<D>,
@@ -153,7 +182,8 @@ pub fn exchange<const D: usize>(
     surroundings: &Surroundings<D>,
     boundary: &Boundary<D>,
     ledger: &mut Ledger,
-) -> (Newcomers<D>, usize) {
+    dt: f64,
+) -> Exchanged<D> {
     let measure = |state: &State<D>| liquid_by_block(&state.level_set, boundary);
     // Since the last measurement walls that liquid leaves have become its surface.
     ledger.book(|book| &mut book.advected, measure(state));
@@ -179,27 +209,37 @@ pub fn exchange<const D: usize>(
     for (block, (after, before)) in ledger.by_block().iter().zip(at_first).enumerate() {
         state.accounts.add(block, after - before);
     }
-    (newcomers, drained)
+    let sinks = cells_of_sinks(params, &surroundings.sinks);
+    let into_sinks = state.flow_out(params, flow_into_sinks(state, &sinks, boundary), dt);
+    Exchanged { poured: newcomers, drained, into_sinks }
 }
 
 /// What goes out through the open sides in a substep, in m³ (2D: m²); its bodies and blocks need not have it.
 pub fn leave<const D: usize>(state: &mut State<D>, params: &Params<D>, solids: &[Solid<D>], dt: f64) -> f64 {
-    let cell_volume = params.grid.dx.powi(D as i32);
-    let mut sum = 0.0;
-    for (cell, rate) in outflow(state, params, solids) {
-        let out = rate * dt / params.grid.dx;
-        sum += out * cell_volume;
-        state.accounts.flowed_out(cell.block, out);
-        if let Some(tracked) = &mut state.tracked
-            && let Some(body) = tracked.body_at(cell)
-        {
-            tracked.bodies[body].rest_volume -= out * cell_volume;
-        }
-    }
+    let sum = state.flow_out(params, outflow(state, params, solids), dt);
     for body in state.tracked.iter_mut().flat_map(|tracked| &mut tracked.bodies) {
         body.rest_volume = (body.rest_volume + body.inflow * dt).max(0.0);
     }
     sum
+}
+
+impl<const D: usize> State<D> {
+    /// Takes what flows out of cells from their bodies and blocks, which need not have it; tells how much that is in `dt` seconds, in m³ (2D: m²).
+    fn flow_out(&mut self, params: &Params<D>, rates: Vec<(Slot, f64)>, dt: f64) -> f64 {
+        let cell_volume = params.grid.dx.powi(D as i32);
+        let mut sum = 0.0;
+        for (cell, rate) in rates {
+            let out = rate * dt / params.grid.dx;
+            sum += out * cell_volume;
+            self.accounts.flowed_out(cell.block, out);
+            if let Some(tracked) = &mut self.tracked
+                && let Some(body) = tracked.body_at(cell)
+            {
+                tracked.bodies[body].rest_volume -= out * cell_volume;
+            }
+        }
+        sum
+    }
 }
 
 /// The volume that leaves through the open sides in a time of one cell per velocity, in cells, by cell: through what solids leave open of them

@@ -16,7 +16,7 @@ use crate::boundary::{Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, Obstacles, keep_inside, meet_solids};
 use crate::excess::{Accounts, flow_between_blocks};
 use crate::hidden::ThinWalls;
-use crate::inflow::{exchange, fill_sources, leave};
+use crate::inflow::{Exchanged, cells_of_sinks, empty_sinks, exchange, fill_sources, leave};
 use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Solid, Surroundings};
 use crate::particles::Newcomers;
@@ -218,9 +218,9 @@ pub fn step<const D: usize>(
         reseeded = reseeded.plus(info);
     }
     clock.stage("reseed");
-    let (poured, drained) = match at_start.filter(|_| exchanges) {
-        Some(boundary) => exchange(state, &ranges.liquid, params, surroundings, &boundary, &mut ledger),
-        None => Default::default(),
+    let Exchanged { poured, drained, into_sinks } = match at_start.filter(|_| exchanges) {
+        Some(boundary) => exchange(state, &ranges.liquid, params, surroundings, &boundary, &mut ledger, dt),
+        None => Exchanged::default(),
     };
     newcomers[0].extend(poured);
     let left = leave(state, params, &surroundings.solids, dt);
@@ -262,6 +262,7 @@ pub fn step<const D: usize>(
     state.accounts.move_to([state.level_set.blocks(), &blocks]);
     let outflow = move_surface(state, params, surroundings, substep, &mut ledger, &mut clock);
     ledger.flowed(|book| &mut book.left, -left);
+    ledger.flowed(|book| &mut book.drained, -into_sinks);
     ledger.flowed(|book| &mut book.poured, state.inflow * dt);
     ledger.flowed(|book| &mut book.divergence, state.growth * dt);
     state.volume_target = (state.volume_target + ledger.page().wanted()).max(0.0);
@@ -375,7 +376,16 @@ fn move_surface<const D: usize>(
     let smooth = params.surface_tension > 0.0;
     let mut phi =
         advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides, smooth);
-    let outflow = flow_between_blocks([&state.level_set, &phi], &state.velocity, boundary, dt_in_cells);
+    let sinks = &surroundings.sinks;
+    empty_sinks(&mut phi, params, sinks);
+    let cells_of_sinks = cells_of_sinks(params, sinks);
+    let outflow = flow_between_blocks(
+        [&state.level_set, &phi],
+        &state.velocity,
+        boundary,
+        &cells_of_sinks,
+        dt_in_cells,
+    );
     ledger.book(|book| &mut book.advected, liquid_by_block(&phi, boundary));
     clock.stage("surface");
     let walls = ThinWalls::find(params, &surroundings.solids, boundary);
@@ -397,6 +407,11 @@ fn move_surface<const D: usize>(
         None => {
             follow_particles(&mut phi, liquid, excess, params.deepness(), boundary, walls.as_ref(), ledger);
         }
+    }
+    if !sinks.is_empty() {
+        // Particles that flowed in are taken with the next substep.
+        empty_sinks(&mut phi, params, sinks);
+        ledger.book(|book| &mut book.particles, liquid_by_block(&phi, boundary));
     }
     if params.air == AirModel::Bubbles && thicken_films(&mut phi) {
         ledger.book(|book| &mut book.films, liquid_by_block(&phi, boundary));

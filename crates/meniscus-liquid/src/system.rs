@@ -7,7 +7,6 @@ use meniscus_linalg::Operator;
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::carriers::{carriers, touching};
-use crate::inflow::without_sinks;
 use crate::params::{Params, Surroundings};
 use crate::projection::{
     AffineRegions, Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project,
@@ -77,14 +76,12 @@ impl<const D: usize> State<D> {
         let walls = boundary.wall_shares(params, surroundings, dt);
         let wall = |axis: usize, cell: [usize; D]| walls.get(axis, cell.map(|c| c as i64));
         let bubbles = self.constraints(params, dt);
-        let emptied = without_sinks(&self.level_set, params, &surroundings.sinks);
-        let level_set = emptied.as_ref().unwrap_or(&self.level_set);
         let tiling = params.tiling.as_ref();
-        let regions = tiling.map(|tiling| find_regions(params, tiling, level_set, &boundary));
+        let regions = tiling.map(|tiling| find_regions(params, tiling, &self.level_set, &boundary));
         let touching = touching(self, params, surroundings, dt);
         let liquid = Liquid {
             grid: &params.grid,
-            level_set,
+            level_set: &self.level_set,
             open: &boundary.open,
             solid_velocity: if boundary.has_moving_walls(surroundings) { Some(&wall) } else { None },
             bubbles: bubbles.as_ref(),

@@ -14,7 +14,6 @@ use crate::books::EnergyBook;
 use crate::boundary::Boundary;
 use crate::carriers::{carriers, touching};
 use crate::curvature::{impulses_of_contact_lines, surface_pressure};
-use crate::inflow::without_sinks;
 use crate::params::{Params, Solid, Surroundings, Transfer};
 use crate::projection::{Liquid, ProjectionInfo, RigidBody, SolidVelocity, Work, kinetic_energy, project};
 use crate::rigid::{Twist, dot};
@@ -88,10 +87,8 @@ pub fn solve_velocity<const D: usize>(
         Some(corrections) => corrections.rate(slot.block, state.owner(slot)),
         None => 0.0,
     };
-    let emptied = without_sinks(&state.level_set, params, &surroundings.sinks);
-    let level_set = emptied.as_ref().unwrap_or(&state.level_set);
     let tiling = params.tiling.as_ref();
-    let regions = tiling.map(|tiling| find_regions(params, tiling, level_set, boundary));
+    let regions = tiling.map(|tiling| find_regions(params, tiling, &state.level_set, boundary));
     if tiling.is_some() {
         clock.stage("tiles");
     }
@@ -99,7 +96,7 @@ pub fn solve_velocity<const D: usize>(
     let any_separates = params.sides_separate || surroundings.solids.iter().any(|solid| solid.separates);
     let liquid = Liquid {
         grid: &params.grid,
-        level_set,
+        level_set: &state.level_set,
         open: &boundary.open,
         solid_velocity: if moving { Some(&wall) } else { None },
         bubbles: bubbles.as_ref(),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, unravel};
 use meniscus_core::interpolate::interpolate_face;
+use meniscus_core::shape::Shape;
 use rayon::prelude::*;
 
 use crate::bodies::closed_faces;
@@ -200,13 +201,13 @@ impl<const D: usize> Boundary<D> {
         let mut inlets = FaceField::new(blocks.clone(), f32::NAN);
         let area = params.grid.dx.powi(D as i32 - 1);
         for (number, source) in sources.iter().enumerate() {
-            for cell in source_cells(params, source) {
+            for cell in covered_cells(params, &source.shape) {
                 for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
                     let (mut face, mut beyond) = (cell, cell);
                     face[axis] += side;
                     beyond[axis] += 2 * side - 1;
                     let Some(slot) = blocks.locate(face) else { continue };
-                    let inner = is_source(params, source, beyond);
+                    let inner = covers(params, &source.shape, beyond);
                     let outwards = source.velocity[axis] * (2 * side - 1) as f64;
                     let open = &mut self.open.axes[axis].values_mut()[slot.flat::<D>()];
                     let speed = match (inner, outwards > 0.0) {
@@ -490,9 +491,9 @@ fn unit<const D: usize>(vector: [f32; D]) -> [f32; D] {
     if length > 0.0 { vector.map(|v| v / length) } else { [0.0; D] }
 }
 
-/// The cells whose centres lie in a source, x fastest.
-pub(crate) fn source_cells<const D: usize>(params: &Params<D>, source: &Source<D>) -> Vec<[i64; D]> {
-    let bounds = source.shape.bounds();
+/// The cells of the domain whose centres lie in a shape, x fastest.
+pub(crate) fn covered_cells<const D: usize>(params: &Params<D>, shape: &Shape<D>) -> Vec<[i64; D]> {
+    let bounds = shape.bounds();
     let cells = params.grid.cells;
     let (lower, upper) = (params.grid.to_cells(bounds.lower), params.grid.to_cells(bounds.upper));
     let first: [i64; D] = std::array::from_fn(|a| lower[a].floor().clamp(0.0, cells[a] as f64) as i64);
@@ -502,12 +503,12 @@ pub(crate) fn source_cells<const D: usize>(params: &Params<D>, source: &Source<D
         let within = unravel(index, counts);
         std::array::from_fn(|a| first[a] + within[a] as i64)
     });
-    around.filter(|&cell| is_source(params, source, cell)).collect()
+    around.filter(|&cell| covers(params, shape, cell)).collect()
 }
 
-fn is_source<const D: usize>(params: &Params<D>, source: &Source<D>, cell: [i64; D]) -> bool {
+fn covers<const D: usize>(params: &Params<D>, shape: &Shape<D>, cell: [i64; D]) -> bool {
     let inside = (0..D).all(|a| cell[a] >= 0 && cell[a] < params.grid.cells[a] as i64);
-    inside && source.shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
+    inside && shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
 }
 
 /// Whether the solid that is nearest to a point lets go of the liquid.
