@@ -25,12 +25,16 @@ pub struct Accounts {
     pub excess: Vec<f64>,
     /// What sources push into each, in cells per second.
     poured: Vec<f64>,
+    /// What flows out of the domain from each in this substep; nothing between substeps.
+    #[serde(skip)]
+    left: Vec<f64>,
 }
 
 impl Accounts {
     /// Those of blocks that hold what they should.
     pub fn new(volume: Vec<f64>) -> Self {
-        Self { excess: vec![0.0; volume.len()], poured: vec![0.0; volume.len()], volume }
+        let nothing = || vec![0.0; volume.len()];
+        Self { excess: nothing(), poured: nothing(), left: nothing(), volume }
     }
 
     /// Whether there are none.
@@ -45,8 +49,9 @@ impl Accounts {
         }
         let was: Vec<Option<usize>> = (0..new.len()).map(|block| old.find(new.coord(block))).collect();
         let moved = |values: &[f64]| was.iter().map(|was| was.map_or(0.0, |was| values[was])).collect();
-        let Self { volume, excess, poured } = self;
-        [volume, excess, poured].into_iter().for_each(|values| *values = moved(values));
+        let Self { volume, excess, poured, left } = self;
+        left.resize(volume.len(), 0.0);
+        [volume, excess, poured, left].into_iter().for_each(|values| *values = moved(values));
     }
 
     /// Notes that a block holds so much more, or less, and that it should.
@@ -56,15 +61,19 @@ impl Accounts {
 
     /// Notes what has flowed out of the domain from a block.
     pub fn flowed_out(&mut self, block: usize, volume: f64) {
-        self.excess[block] += volume;
+        self.left.resize(self.volume.len(), 0.0);
+        self.left[block] += volume;
     }
 
     /// Takes over what the blocks hold after `dt` seconds in which so much flowed out of each to others.
     pub fn settle(&mut self, volume: &[f64], outflow: &[f64], dt: f64) {
+        self.left.resize(volume.len(), 0.0);
         for (block, excess) in self.excess.iter_mut().enumerate() {
-            *excess += volume[block] + outflow[block] - self.volume[block] - self.poured[block] * dt;
+            let flowed = outflow[block] + self.left[block] - self.poured[block] * dt;
+            *excess += volume[block] + flowed - self.volume[block];
         }
         self.volume = volume.to_vec();
+        self.left.fill(0.0);
     }
 
     /// Notes what sources push into blocks from now on.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use meniscus_core::fractions::grid_face_open_fraction;
-use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, block_len, local_index, sides};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, local_index, sides};
 use meniscus_core::particles::{BlockRanges, jittered};
 use meniscus_core::shape::Shape;
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::books::Ledger;
 use crate::boundary::{Boundary, covered_cells};
 use crate::measure::{liquid_by_block, wet_part_around};
-use crate::params::{Params, Solid, Source, Surroundings};
+use crate::params::{AirModel, Params, Solid, Source, Surroundings};
 use crate::particles::Newcomers;
 use crate::reseed::{half_of, is_seen_before};
 use crate::state::State;
@@ -122,13 +122,29 @@ pub fn drain<const D: usize>(state: &mut State<D>, params: &Params<D>, sinks: &[
 /// Takes the sinks from the liquid of a level set: what flows in is gone at once, and its pressure does not hold back what comes after it.
 pub fn empty_sinks<const D: usize>(level_set: &mut Field<f32, D>, params: &Params<D>, sinks: &[Shape<D>]) {
     for sink in sinks {
-        combine(level_set, params, sink, |value, distance| value.max(-distance));
+        combine(level_set, params, sink, |value, distance| {
+            let to_sink = if distance < 0.0 { distance } else { distance.max(LEAST_DISTANCE) };
+            value.max(-to_sink)
+        });
     }
 }
 
-/// The cells whose centres sinks cover.
-pub fn cells_of_sinks<const D: usize>(params: &Params<D>, sinks: &[Shape<D>]) -> BTreeSet<[i64; D]> {
-    sinks.iter().flat_map(|sink| covered_cells(params, sink)).collect()
+/// The least distance from a sink of a cell that it does not cover, in cells: such a cell stays liquid.
+const LEAST_DISTANCE: f32 = 1e-3;
+
+/// The cells of blocks whose centres sinks cover.
+pub fn cells_of_sinks<const D: usize>(
+    params: &Params<D>,
+    blocks: &Blocks<D>,
+    sinks: &[Shape<D>],
+) -> BTreeSet<[i64; D]> {
+    let of_sink = |sink: &Shape<D>| -> Vec<[i64; D]> {
+        let near = (0..blocks.len()).filter(|&block| touches(params, sink, blocks.coord(block)));
+        let cells = near.flat_map(|block| blocks.cells_inside(block));
+        let cells = cells.map(|slot| blocks.cell(slot).map(|c| c as i64));
+        cells.filter(|&cell| sink.signed_distance(params.grid.cell_centre(cell)) < 0.0).collect()
+    };
+    sinks.iter().flat_map(of_sink).collect()
 }
 
 /// What flows into the sinks in a time of one cell per velocity, in cells, by the cell that it comes from: liquid enters them as it leaves through an open side.
@@ -147,7 +163,7 @@ fn flow_into_sinks<const D: usize>(
             let from = blocks.locate(beside).filter(|_| !sinks.contains(&beside));
             let Some((from, face)) = from.zip(blocks.locate(upper)) else { continue };
             let inwards = f64::from(state.velocity.get(axis, upper)) * [1.0, -1.0][side];
-            let wet = f64::from((0.5 - state.level_set[from]).clamp(0.0, 1.0));
+            let wet = wet_part_around(&state.level_set, axis, beside.map(|c| c as f32 + 0.5));
             let flow = inwards.max(0.0) * wet * f64::from(boundary.open.axes[axis][face]);
             if flow > 0.0 {
                 found.push((from, flow));
@@ -184,6 +200,8 @@ pub fn exchange<const D: usize>(
     ledger: &mut Ledger,
     dt: f64,
 ) -> Exchanged<D> {
+    // A fluid that fills the domain leaves sinks nothing that could be empty.
+    let sinks = if params.air == AirModel::None { &[][..] } else { &surroundings.sinks };
     let measure = |state: &State<D>| liquid_by_block(&state.level_set, boundary);
     // Since the last measurement walls that liquid leaves have become its surface.
     ledger.book(|book| &mut book.advected, measure(state));
@@ -191,14 +209,14 @@ pub fn exchange<const D: usize>(
     let newcomers = pour(state, ranges, params, surroundings);
     ledger.book(|book| &mut book.poured, measure(state));
     let mut drained = 0;
-    if !surroundings.sinks.is_empty() {
+    if !sinks.is_empty() {
         let cell_volume = params.grid.dx.powi(D as i32);
         let by_body = |state: &State<D>| -> Vec<f64> {
             let tracked = state.tracked.iter();
             tracked.flat_map(|t| t.body_volumes(&state.level_set, boundary, cell_volume)).collect()
         };
         let before = by_body(state);
-        drained = drain(state, params, &surroundings.sinks);
+        drained = drain(state, params, sinks);
         ledger.book(|book| &mut book.drained, measure(state));
         let after = by_body(state);
         let bodies = state.tracked.iter_mut().flat_map(|tracked| &mut tracked.bodies);
@@ -209,7 +227,7 @@ pub fn exchange<const D: usize>(
     for (block, (after, before)) in ledger.by_block().iter().zip(at_first).enumerate() {
         state.accounts.add(block, after - before);
     }
-    let sinks = cells_of_sinks(params, &surroundings.sinks);
+    let sinks = cells_of_sinks(params, state.level_set.blocks(), sinks);
     let into_sinks = state.flow_out(params, flow_into_sinks(state, &sinks, boundary), dt);
     Exchanged { poured: newcomers, drained, into_sinks }
 }

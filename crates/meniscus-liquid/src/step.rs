@@ -378,7 +378,7 @@ fn move_surface<const D: usize>(
         advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides, smooth);
     let sinks = &surroundings.sinks;
     empty_sinks(&mut phi, params, sinks);
-    let cells_of_sinks = cells_of_sinks(params, sinks);
+    let cells_of_sinks = cells_of_sinks(params, blocks, sinks);
     let outflow = flow_between_blocks(
         [&state.level_set, &phi],
         &state.velocity,

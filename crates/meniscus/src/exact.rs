@@ -37,8 +37,12 @@ fn volume_inside<const D: usize>(
         // Where shapes abut, the distance vanishes inside of what they fill together.
         let corner =
             |k: usize| distance(std::array::from_fn(|a| if k >> a & 1 == 1 { upper[a] } else { lower[a] }));
-        if to_surface < 0.0 && (0..1 << D).all(|k| corner(k) <= 0.0) {
+        let corners = (0..1 << D).map(corner);
+        if to_surface <= 0.0 && corners.clone().all(|distance| distance <= 0.0) {
             return volume;
+        }
+        if to_surface >= 0.0 && corners.clone().all(|distance| distance >= 0.0) {
+            return 0.0;
         }
         return volume * (0.5 - to_surface / edges[longest]).clamp(0.0, 1.0);
     }

@@ -50,12 +50,13 @@ fn carry_half_a_drop<const D: usize>(cells: usize, end: f64) -> f64 {
     fastest
 }
 
+/// In space a twentieth of the pull is left at 16 cells across: the pressure acts on as many cells as the round base covers, and the pull on its rim. Unheld, the body would have 0.8 and 1.3.
 #[test]
 fn a_body_that_carries_a_drop_stays_where_it_is() {
     let fastest = carry_half_a_drop::<2>(48, 4.0);
-    assert!(fastest < 0.02, "{fastest}");
-    let fastest = carry_half_a_drop::<3>(32, 2.0);
-    assert!(fastest < 0.02, "{fastest}");
+    assert!(fastest < 0.002, "{fastest}");
+    let fastest = carry_half_a_drop::<3>(32, 1.0);
+    assert!(fastest < 0.06, "{fastest}");
 }
 
 /// Liquid with flat sides between two bodies has no pressure, and its two surfaces pull each body with sigma.

@@ -2,11 +2,11 @@
 //!
 //! The surface has no mass, so what it pulls the liquid with, it is pulled with by what it ends at. It meets a body at a right angle, hence pulls it with
 //! the tension along the body's own normal, all along the line of contact. The line is where the distances from the surface and from the body vanish: with `delta` of both,
-//! the integral along it is one over the cells around. Normals are those of the body's shape, so that a disc or a ball is not turned.
+//! the integral along it is one over the cells around, of both times the sine of the angle between the two. Normals are those of the body's shape, so that a disc or a ball is not turned.
 //! Without this pull a body that carries a drop would be pushed by the pressure in the drop, and both would move off on their own.
 
 use meniscus_core::grid::Field;
-use meniscus_core::vector::{norm, sub};
+use meniscus_core::vector::{dot, norm, sub};
 use rayon::prelude::*;
 
 use super::mirrored_in_solid;
@@ -67,15 +67,15 @@ impl<const D: usize> ContactLines<'_, D> {
         if of_body == 0.0 || others().any(|(other, _)| self.distance(other, point) < distance.min(0.0)) {
             return Twist::default();
         }
-        let level = mirrored_in_solid(self.level_set, self.boundary, cell)
-            .unwrap_or_else(|| self.level_set.get(cell));
-        let of_both = delta(level.into()) * of_body;
-        let normal = self.normal(solid, point);
-        let size = norm(normal);
-        if of_both == 0.0 || size == 0.0 {
+        let of_both = delta(self.level(cell)) * of_body;
+        if of_both == 0.0 {
             return Twist::default();
         }
-        let normal = normal.map(|n| n / size);
+        let (Some(normal), Some(of_surface)) = (unit(self.normal(solid, point)), unit(self.rise(cell)))
+        else {
+            return Twist::default();
+        };
+        let of_both = of_both * (1.0 - dot(normal, of_surface).powi(2)).max(0.0).sqrt();
         let pull = self.params.surface_tension * grid.dx.powi(D as i32 - 2) * of_both;
         let on_body: [f64; D] = std::array::from_fn(|a| point[a] - distance * normal[a]);
         let from_centre = sub(on_body, self.solids[solid].to.translation);
@@ -84,6 +84,20 @@ impl<const D: usize> ContactLines<'_, D> {
             add(&mut force, &motions(axis, from_centre).map(|m| pull * n * m));
         }
         force
+    }
+
+    /// The level set of a cell, mirrored in solids.
+    fn level(&self, cell: [i64; D]) -> f64 {
+        let mirrored = mirrored_in_solid(self.level_set, self.boundary, cell);
+        mirrored.unwrap_or_else(|| self.level_set.get(cell)).into()
+    }
+
+    /// The direction in which it rises.
+    fn rise(&self, cell: [i64; D]) -> [f64; D] {
+        std::array::from_fn(|a| {
+            let beside = |by: i64| std::array::from_fn(|b| cell[b] + if a == b { by } else { 0 });
+            self.level(beside(1)) - self.level(beside(-1))
+        })
     }
 
     fn distance(&self, solid: usize, point: [f64; D]) -> f64 {
@@ -104,6 +118,14 @@ impl<const D: usize> ContactLines<'_, D> {
         })
     }
 }
+
+fn unit<const D: usize>(vector: [f64; D]) -> Option<[f64; D]> {
+    let length = norm(vector);
+    (length > FLAT).then(|| vector.map(|x| x / length))
+}
+
+/// What rises by less has no direction.
+const FLAT: f64 = 1e-12;
 
 /// `delta` reaches so far, in cells.
 const REACH: f64 = 1.5;

@@ -137,7 +137,7 @@ impl<'a, const D: usize> Builder<'a, D> {
         names::fill_in(&mut setup);
         self.two_kinds_fill_the_domain(&setup, content, root);
         self.nothing_separates_two_fluids(&setup, content, root);
-        self.nothing_fills_what_sinks_take(&setup, root);
+        self.nothing_flows_into_sinks(&setup, root);
         if self.problems.has_errors() {
             return None;
         }

@@ -95,20 +95,20 @@ impl<const D: usize> Builder<'_, D> {
         self.problems.also_at(&said(list.entry(0), key).place, "the first kind");
     }
 
-    /// A sink leaves room where it takes liquid, which the other fluid would have to fill: it keeps its volume.
-    pub(super) fn nothing_fills_what_sinks_take(&mut self, setup: &Setup<D>, root: &Node) {
-        if setup.second.is_none() || setup.open.iter().flatten().any(|&is_open| is_open) {
+    /// Into a sink flows what finds nothing there that resists: fluids that fill the domain find each other.
+    pub(super) fn nothing_flows_into_sinks(&mut self, setup: &Setup<D>, root: &Node) {
+        if setup.second.is_none() && setup.fluid.is_none() {
             return;
         }
         for (index, sink) in setup.sinks.iter().enumerate() {
             let message =
-                format!("the sink \"{}\" takes liquid from a closed domain that two fluids fill", sink.name);
-            let help = "what is to take the liquid's place has to come in from somewhere: open a side of the domain, or let air be \
-                        `void` or `bubbles`";
+                format!("the sink \"{}\" lets nothing out of fluids that fill the domain", sink.name);
+            let help =
+                "let the fluid out through an open side of the domain, or let air be `void` or `bubbles`";
             self.problems.warning(
                 &root.at("sink").entry(index).place,
                 message,
-                "nothing fills what it takes",
+                "nothing flows into it",
                 help,
             );
         }
