@@ -482,3 +482,21 @@ fn assert_up_to_date(path: &str, text: &str) {
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(stored == text, "run UPDATE_SCHEMA=1 cargo test -p meniscus-scene to write {}", path.display());
 }
+
+#[test]
+fn sinks_are_warned_of_where_fluids_fill_the_domain() {
+    let warnings = |rest: &str| {
+        let sink = "[[sink]]\nname = \"drain\"\nshape = { box = { from = [0, 0], to = [0.1, 0.1] } }\n";
+        let domain = "[domain]\nsize = [1, 1]\ncells = 20\nopen = [\"+y\"]\n";
+        let scene = valid(&format!("{domain}{sink}{rest}"));
+        scene.warnings().iter().map(|warning| report(warning)).collect::<Vec<String>>()
+    };
+    let liquid = "[[liquid]]\nshape = { box = { from = [0, 0], to = [1, 0.5] } }\n";
+    for filled in [format!("{liquid}[air]\nmodel = \"two-phase\"\n"), "[fluid]\n".into()] {
+        let all = warnings(&filled);
+        assert!(all.len() == 1 && all[0].contains("the sink \"drain\" lets nothing out"), "{all:?}");
+    }
+    for free in [format!("{liquid}[air]\nmodel = \"bubbles\"\n"), liquid.into()] {
+        assert!(warnings(&free).is_empty());
+    }
+}
