@@ -11,6 +11,7 @@ pub mod fractions;
 pub mod grid;
 pub mod interpolate;
 pub mod level_set;
+pub mod parallel;
 pub mod particles;
 pub mod serde_array;
 pub mod shape;

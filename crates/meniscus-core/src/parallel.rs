@@ -1,0 +1,187 @@
+//! Loops over pieces of work, on all threads.
+//!
+//! An adaptor of rayon compiles anew, with everything that hands work from thread to thread, for every closure it is given, and
+//! compiles the closure several times. These loops compile once for each type of what they fill, and call the closure through a
+//! pointer, once a piece: a piece should be a block of cells or a chunk of a vector, hundreds of values. Results come in
+//! the order of the pieces, and pieces do not depend on the number of threads: neither do results.
+
+use rayon::prelude::*;
+
+/// Calls `f` with each number below `count`.
+pub fn for_each(count: usize, f: impl Fn(usize) + Sync) {
+    each(count, &f);
+}
+
+#[inline(never)]
+fn each(count: usize, f: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().for_each(f);
+}
+
+/// What `f` gives for each number below `count`, in order.
+pub fn map<R: Send>(count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    mapped(count, &f)
+}
+
+#[inline(never)]
+fn mapped<R: Send>(count: usize, f: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
+    (0..count).into_par_iter().map(f).collect()
+}
+
+/// What `f` gives for each number below `count`, in order; `f` works in a scratch that a thread takes from piece to piece.
+pub fn map_with<S, R: Send>(
+    count: usize,
+    scratch: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, usize) -> R + Sync,
+) -> Vec<R> {
+    mapped_with(count, &scratch, &f)
+}
+
+#[inline(never)]
+fn mapped_with<S, R: Send>(
+    count: usize,
+    scratch: &(dyn Fn() -> S + Sync),
+    f: &(dyn Fn(&mut S, usize) -> R + Sync),
+) -> Vec<R> {
+    (0..count).into_par_iter().map_init(scratch, f).collect()
+}
+
+/// The first that `f` gives for a number below `count`, in the order of the numbers.
+pub fn find_first<R: Send>(count: usize, f: impl Fn(usize) -> Option<R> + Sync) -> Option<R> {
+    found(count, &f)
+}
+
+#[inline(never)]
+fn found<R: Send>(count: usize, f: &(dyn Fn(usize) -> Option<R> + Sync)) -> Option<R> {
+    (0..count).into_par_iter().find_map_first(f)
+}
+
+/// Whether `f` holds for some number below `count`.
+pub fn any(count: usize, f: impl Fn(usize) -> bool + Sync) -> bool {
+    anywhere(count, &f)
+}
+
+#[inline(never)]
+fn anywhere(count: usize, f: &(dyn Fn(usize) -> bool + Sync)) -> bool {
+    (0..count).into_par_iter().any(f)
+}
+
+/// Calls `f` with each value and its number.
+pub fn for_each_mut<T: Send>(values: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
+    each_mut(values, &f);
+}
+
+#[inline(never)]
+fn each_mut<T: Send>(values: &mut [T], f: &(dyn Fn(usize, &mut T) + Sync)) {
+    values.par_iter_mut().enumerate().for_each(|(k, value)| f(k, value));
+}
+
+/// Calls `f` with each chunk of `len` values, the last one may be shorter, and its number.
+pub fn for_chunks<T: Send>(values: &mut [T], len: usize, f: impl Fn(usize, &mut [T]) + Sync) {
+    chunks(values, len, &f);
+}
+
+#[inline(never)]
+fn chunks<T: Send>(values: &mut [T], len: usize, f: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    values.par_chunks_mut(len).enumerate().for_each(|(k, chunk)| f(k, chunk));
+}
+
+/// Calls `f` with each chunk of `len` values and its number; `f` works in a scratch that a thread takes from piece to piece.
+pub fn for_chunks_with<S, T: Send>(
+    values: &mut [T],
+    len: usize,
+    scratch: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, usize, &mut [T]) + Sync,
+) {
+    chunks_with(values, len, &scratch, &f);
+}
+
+#[inline(never)]
+fn chunks_with<S, T: Send>(
+    values: &mut [T],
+    len: usize,
+    scratch: &(dyn Fn() -> S + Sync),
+    f: &(dyn Fn(&mut S, usize, &mut [T]) + Sync),
+) {
+    let chunks = values.par_chunks_mut(len).enumerate();
+    chunks.for_each_init(scratch, |scratch, (k, chunk)| f(scratch, k, chunk));
+}
+
+/// What `f` gives for each chunk of `len` values, the last one may be shorter, and its number.
+pub fn map_chunks<T: Send, R: Send>(
+    values: &mut [T],
+    len: usize,
+    f: impl Fn(usize, &mut [T]) -> R + Sync,
+) -> Vec<R> {
+    mapped_chunks(values, len, &f)
+}
+
+#[inline(never)]
+fn mapped_chunks<T: Send, R: Send>(
+    values: &mut [T],
+    len: usize,
+    f: &(dyn Fn(usize, &mut [T]) -> R + Sync),
+) -> Vec<R> {
+    values.par_chunks_mut(len).enumerate().map(|(k, chunk)| f(k, chunk)).collect()
+}
+
+/// Calls `f` with chunks of two lists side by side, so many values of each, and their number.
+pub fn for_both_chunks<T: Send, U: Send>(
+    [t_len, u_len]: [usize; 2],
+    t: &mut [T],
+    u: &mut [U],
+    f: impl Fn(usize, &mut [T], &mut [U]) + Sync,
+) {
+    both_chunks([t_len, u_len], t, u, &f);
+}
+
+#[inline(never)]
+fn both_chunks<T: Send, U: Send>(
+    [t_len, u_len]: [usize; 2],
+    t: &mut [T],
+    u: &mut [U],
+    f: &(dyn Fn(usize, &mut [T], &mut [U]) + Sync),
+) {
+    let chunks = t.par_chunks_mut(t_len).zip(u.par_chunks_mut(u_len)).enumerate();
+    chunks.for_each(|(k, (t, u))| f(k, t, u));
+}
+
+/// The chunk of this number: what [`for_chunks`] would give of a list that is only read.
+pub fn chunk<T>(values: &[T], len: usize, number: usize) -> &[T] {
+    let first = number * len;
+    &values[first..values.len().min(first + len)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_order() {
+        assert_eq!(map(1000, |k| 3 * k), (0..1000).map(|k| 3 * k).collect::<Vec<_>>());
+        let squares = map_with(100, Vec::new, |scratch, k| {
+            scratch.push(k);
+            scratch.last().map_or(0, |k| k * k)
+        });
+        assert_eq!(squares, (0..100).map(|k| k * k).collect::<Vec<_>>());
+        assert_eq!(find_first(100, |k| (k % 7 == 6).then_some(k)), Some(6));
+        assert_eq!(find_first(0, Some), None);
+        assert!(any(10, |k| k == 9) && !any(10, |k| k == 10));
+    }
+
+    #[test]
+    fn chunks_cover_a_list_and_know_their_numbers() {
+        let mut values = vec![0; 1003];
+        for_chunks(&mut values, 10, |k, chunk| chunk.fill(k));
+        assert!((0..1003).all(|i| values[i] == i / 10));
+        assert_eq!(map_chunks(&mut values, 10, |_, chunk| chunk.len()).iter().sum::<usize>(), 1003);
+        assert_eq!(chunk(&values, 10, 100), [100; 3]);
+        let mut others = vec![0; 202];
+        for_both_chunks([10, 2], &mut values, &mut others, |k, values, others| {
+            others.fill(values.iter().sum::<usize>() + k);
+        });
+        assert!((0..200).all(|i| others[i] == 11 * (i / 2)));
+        for_chunks_with(&mut values, 10, || 1, |one, _, chunk| chunk.fill(*one));
+        for_each_mut(&mut values, |k, value| *value += k);
+        assert!((0..1003).all(|i| values[i] == 1 + i));
+    }
+}
