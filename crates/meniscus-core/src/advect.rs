@@ -6,10 +6,9 @@
 //! error in the cell size. Times are in cells per unit of velocity: `dt / dx` for velocities in
 //! metres per second.
 
-use rayon::prelude::*;
-
 use crate::grid::{FaceField, Field, Slot, block_len};
 use crate::interpolate::{interpolate, interpolate_faces};
+use crate::parallel::{self, PIECE};
 use crate::particles::{BlockRanges, split_by_block};
 use crate::simd::simd;
 use crate::transfer::{BATCH, FaceTiles, Stencils};
@@ -27,8 +26,7 @@ pub fn advect_particles<const D: usize>(
     dt: f32,
 ) {
     assert_eq!(ranges.blocks(), velocity.blocks(), "particles are sorted by the blocks of the velocity");
-    let parts = split_by_block(position, ranges).into_par_iter().enumerate();
-    parts.for_each_init(FaceTiles::new, |tiles, (block, part)| {
+    parallel::map_parts_with(split_by_block(position, ranges), FaceTiles::new, |tiles, block, part| {
         if !part.is_empty() {
             tiles.load(velocity, block);
             move_near(block, part, velocity, tiles, dt);
@@ -48,10 +46,10 @@ pub fn advect_points_then<const D: usize, R: Send>(
     then: impl Fn(&[[f32; D]], &mut [[f32; D]]) -> R + Sync,
 ) -> Vec<R> {
     assert_eq!(ranges.blocks(), velocity.blocks(), "points are sorted by the blocks of the velocity");
-    let parts = split_by_block(position, ranges).into_par_iter().enumerate();
-    let moved = parts.map_init(
+    parallel::map_parts_with(
+        split_by_block(position, ranges),
         || (FaceTiles::new(), Vec::new()),
-        |(tiles, before), (block, part)| {
+        |(tiles, before), block, part| {
             before.clear();
             before.extend_from_slice(part);
             if !part.is_empty() {
@@ -60,13 +58,16 @@ pub fn advect_points_then<const D: usize, R: Send>(
             }
             then(before, part)
         },
-    );
-    moved.collect()
+    )
 }
 
 /// Moves points in any order for a time `dt`, as [`advect_particles`] does sorted particles.
 pub fn advect_points<const D: usize>(points: &mut [[f32; D]], velocity: &FaceField<f32, D>, dt: f32) {
-    points.par_iter_mut().for_each(|x| *x = advect_point(*x, velocity, dt));
+    parallel::for_chunks(points, PIECE, |_, points| {
+        for x in points {
+            *x = advect_point(*x, velocity, dt);
+        }
+    });
 }
 
 /// Where the flow carries a point in a time `dt`.
@@ -93,8 +94,7 @@ pub fn advect_field<const D: usize>(
     assert_eq!(field.blocks(), velocity.blocks(), "both fields have the same blocks");
     let blocks = field.blocks();
     let mut new = Field::new(blocks.clone(), field.background());
-    let parts = new.values_mut().par_chunks_mut(block_len::<D>()).enumerate();
-    parts.for_each_init(FaceTiles::new, |tiles, (block, values)| {
+    parallel::for_chunks_with(new.values_mut(), block_len::<D>(), FaceTiles::new, |tiles, block, values| {
         tiles.load(velocity, block);
         let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
         let centre = |slot: Slot| blocks.cell(slot).map(|c| c as f32 + 0.5);

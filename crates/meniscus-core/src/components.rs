@@ -6,9 +6,8 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::grid::{BLOCK_EDGE, Blocks, Mask, block_len, cell_in_block, local_index, ravel, unravel};
+use crate::parallel;
 
 /// The cells of one block that are searched.
 #[derive(Clone, Debug)]
@@ -158,7 +157,7 @@ impl<const D: usize> Components<D> {
         let dims = Blocks::dims_of(cells);
         let len = dims.iter().product::<usize>();
         let of_block = |index: usize| block_cells(unravel(index, dims));
-        let blocks: Vec<BlockCells<D>> = (0..len).into_par_iter().with_min_len(256).map(of_block).collect();
+        let blocks = parallel::map(len, of_block);
         let mut first = Vec::with_capacity(len);
         let mut parts = 0;
         for block in &blocks {

@@ -1,8 +1,7 @@
 //! Extrapolation of face velocities from where they are known to where they are not.
 
-use rayon::prelude::*;
-
 use crate::grid::{Blocks, FaceField, Field, Mask, Slot, block_len, sides};
+use crate::parallel;
 
 /// Gives values to faces without one, `layers` layers outwards from the `valid` faces: a face of the
 /// next layer gets the mean of what its valid neighbours of the same component continue to it. On return `valid`
@@ -33,31 +32,28 @@ fn extrapolate_axis<const D: usize>(
     layers: usize,
 ) {
     let blocks = velocity.blocks().clone();
-    let faces: Vec<Mask<D>> =
-        (0..blocks.len()).into_par_iter().map(|block| faces(&blocks, axis, block)).collect();
-    let of_block = |(valid, faces): (&[bool], &Mask<D>)| Mask::from_fn(|local| valid[local]).and(faces);
-    let mut known: Vec<Mask<D>> =
-        valid.values().par_chunks(block_len::<D>()).zip(&faces).map(of_block).collect();
+    let faces = parallel::map(blocks.len(), |block| faces(&blocks, axis, block));
+    let mut known = parallel::map(blocks.len(), |block| {
+        let valid = valid.block(block);
+        Mask::from_fn(|local| valid[local]).and(&faces[block])
+    });
     for _ in 0..layers {
         let next = |block: usize| next_to(&known, &blocks, block).and(&faces[block]).without(&known[block]);
-        let layer: Vec<Mask<D>> = (0..blocks.len()).into_par_iter().map(next).collect();
+        let layer = parallel::map(blocks.len(), next);
         if layer.iter().all(Mask::is_empty) {
             break;
         }
         // All new values are found before any is written: a layer never sees itself.
-        let values: Vec<Vec<f32>> = (layer.par_iter().enumerate())
-            .map(|(block, layer)| {
-                layer.iter().map(|local| mean(velocity, &known, Slot { block, local })).collect()
-            })
-            .collect();
-        let written = velocity.values_mut().par_chunks_mut(block_len::<D>()).zip(&layer).zip(&values);
-        written.for_each(|((velocity, layer), values)| {
-            layer.iter().zip(values).for_each(|(local, &value)| velocity[local] = value);
+        let values: Vec<Vec<f32>> = parallel::map(blocks.len(), |block| {
+            layer[block].iter().map(|local| mean(velocity, &known, Slot { block, local })).collect()
         });
-        known.par_iter_mut().zip(&layer).for_each(|(known, layer)| *known = known.or(layer));
+        parallel::for_chunks(velocity.values_mut(), block_len::<D>(), |block, velocity| {
+            layer[block].iter().zip(&values[block]).for_each(|(local, &value)| velocity[local] = value);
+        });
+        parallel::for_each_mut(&mut known, |block, known| *known = known.or(&layer[block]));
     }
-    valid.values_mut().par_chunks_mut(block_len::<D>()).zip(&known).for_each(|(valid, known)| {
-        known.iter().for_each(|local| valid[local] = true);
+    parallel::for_chunks(valid.values_mut(), block_len::<D>(), |block, valid| {
+        known[block].iter().for_each(|local| valid[local] = true);
     });
 }
 

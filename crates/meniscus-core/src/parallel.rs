@@ -5,7 +5,11 @@
 //! pointer, once a piece: a piece should be a block of cells or a chunk of a vector, hundreds of values. Results come in
 //! the order of the pieces, and pieces do not depend on the number of threads: neither do results.
 
+use bytemuck::Zeroable;
 use rayon::prelude::*;
+
+/// The values of a piece that has no size of its own.
+pub const PIECE: usize = 256;
 
 /// Calls `f` with each number below `count`.
 pub fn for_each(count: usize, f: impl Fn(usize) + Sync) {
@@ -43,6 +47,17 @@ fn mapped_with<S, R: Send>(
     f: &(dyn Fn(&mut S, usize) -> R + Sync),
 ) -> Vec<R> {
     (0..count).into_par_iter().map_init(scratch, f).collect()
+}
+
+/// What `f` gives for each number below `count`, in order, where that is too little work to be a piece.
+pub fn map_each<R: Zeroable + Clone + Send>(count: usize, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let mut values = vec![R::zeroed(); count];
+    for_chunks(&mut values, PIECE, |k, chunk| {
+        for (number, value) in (k * PIECE..).zip(chunk) {
+            *value = f(number);
+        }
+    });
+    values
 }
 
 /// The first that `f` gives for a number below `count`, in the order of the numbers.
@@ -124,6 +139,47 @@ fn mapped_chunks<T: Send, R: Send>(
     values.par_chunks_mut(len).enumerate().map(|(k, chunk)| f(k, chunk)).collect()
 }
 
+/// What `f` gives for each chunk of `len` values and its number; `f` works in a scratch that a thread takes from piece to piece.
+pub fn map_chunks_with<S, T: Send, R: Send>(
+    values: &mut [T],
+    len: usize,
+    scratch: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, usize, &mut [T]) -> R + Sync,
+) -> Vec<R> {
+    mapped_chunks_with(values, len, &scratch, &f)
+}
+
+#[inline(never)]
+fn mapped_chunks_with<S, T: Send, R: Send>(
+    values: &mut [T],
+    len: usize,
+    scratch: &(dyn Fn() -> S + Sync),
+    f: &(dyn Fn(&mut S, usize, &mut [T]) -> R + Sync),
+) -> Vec<R> {
+    let chunks = values.par_chunks_mut(len).enumerate();
+    chunks.map_init(scratch, |scratch, (k, chunk)| f(scratch, k, chunk)).collect()
+}
+
+/// What `f` gives for each of some parts, which may be of any length, and its number; `f` works in a scratch that a thread
+/// takes from piece to piece.
+pub fn map_parts_with<S, P: Send, R: Send>(
+    parts: Vec<P>,
+    scratch: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, usize, P) -> R + Sync,
+) -> Vec<R> {
+    mapped_parts_with(parts, &scratch, &f)
+}
+
+#[inline(never)]
+fn mapped_parts_with<S, P: Send, R: Send>(
+    parts: Vec<P>,
+    scratch: &(dyn Fn() -> S + Sync),
+    f: &(dyn Fn(&mut S, usize, P) -> R + Sync),
+) -> Vec<R> {
+    let parts = parts.into_par_iter().enumerate();
+    parts.map_init(scratch, |scratch, (k, part)| f(scratch, k, part)).collect()
+}
+
 /// Calls `f` with chunks of two lists side by side, so many values of each, and their number.
 pub fn for_both_chunks<T: Send, U: Send>(
     [t_len, u_len]: [usize; 2],
@@ -163,6 +219,7 @@ mod tests {
             scratch.last().map_or(0, |k| k * k)
         });
         assert_eq!(squares, (0..100).map(|k| k * k).collect::<Vec<_>>());
+        assert_eq!(map_each(1000, |k| 3 * k), map(1000, |k| 3 * k));
         assert_eq!(find_first(100, |k| (k % 7 == 6).then_some(k)), Some(6));
         assert_eq!(find_first(0, Some), None);
         assert!(any(10, |k| k == 9) && !any(10, |k| k == 10));
@@ -174,6 +231,11 @@ mod tests {
         for_chunks(&mut values, 10, |k, chunk| chunk.fill(k));
         assert!((0..1003).all(|i| values[i] == i / 10));
         assert_eq!(map_chunks(&mut values, 10, |_, chunk| chunk.len()).iter().sum::<usize>(), 1003);
+        let lens = map_chunks_with(&mut values, 500, || 1000, |scratch, k, chunk| *scratch * k + chunk.len());
+        assert_eq!(lens, [500, 1500, 2003]);
+        let parts = vec![&values[..2], &[], &values[2..]];
+        let lens = map_parts_with(parts, || 1000, |scratch, k, part| *scratch * k + part.len());
+        assert_eq!(lens, [2, 1000, 3001]);
         assert_eq!(chunk(&values, 10, 100), [100; 3]);
         let mut others = vec![0; 202];
         for_both_chunks([10, 2], &mut values, &mut others, |k, values, others| {
@@ -183,5 +245,7 @@ mod tests {
         for_chunks_with(&mut values, 10, || 1, |one, _, chunk| chunk.fill(*one));
         for_each_mut(&mut values, |k, value| *value += k);
         assert!((0..1003).all(|i| values[i] == 1 + i));
+        let firsts = map_chunks_with(&mut values, 10, || 1, |one, _, chunk| chunk[0] - *one);
+        assert_eq!(firsts, (0..1003).step_by(10).collect::<Vec<_>>());
     }
 }

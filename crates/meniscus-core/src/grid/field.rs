@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Blocks, Slot, block_len};
+use crate::parallel;
 use crate::serde_array::{array, bulk};
 
 /// One value for each cell of the active blocks; everywhere else the `background`.
@@ -73,7 +73,7 @@ impl<T: Copy + Send + Sync, const D: usize> Field<T, D> {
     /// axis hold cells past the end of the domain too: `f` is asked for them as for the others.
     pub fn from_fn(blocks: Arc<Blocks<D>>, background: T, f: impl Fn([usize; D]) -> T + Sync) -> Self {
         let mut field = Self::new(blocks.clone(), background);
-        field.values.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        parallel::for_chunks(&mut field.values, block_len::<D>(), |block, values| {
             for (local, value) in values.iter_mut().enumerate() {
                 *value = f(blocks.cell(Slot { block, local }));
             }

@@ -1,9 +1,8 @@
 //! How far the particles are.
 
-use rayon::prelude::*;
-
 use crate::grid::{BLOCK_EDGE, Field, Tile, block_len, for_each_overlap, neighbourhood};
 use crate::interpolate::{bracket, to_integer};
+use crate::parallel;
 use crate::particles::BlockRanges;
 
 /// How far from a particle its block's tile reaches, in cells.
@@ -35,10 +34,10 @@ pub fn particle_distance<const D: usize>(
             tile
         })
     };
-    let tiles: Vec<Option<Tile<f32, D, HALO>>> = (0..blocks.len()).into_par_iter().map(tile_of).collect();
+    let tiles: Vec<Option<Tile<f32, D, HALO>>> = parallel::map(blocks.len(), tile_of);
 
     let mut distance = Field::new(blocks.clone(), REACH);
-    distance.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+    parallel::for_chunks(distance.values_mut(), block_len::<D>(), |block, values| {
         if !wanted(block) {
             return;
         }

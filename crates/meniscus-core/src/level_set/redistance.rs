@@ -1,8 +1,7 @@
 //! Signed distances from an arbitrary level set, in a narrow band.
 
-use rayon::prelude::*;
-
 use crate::grid::{BLOCK_EDGE, Blocks, Field, Tile, block_len, for_each_overlap};
+use crate::parallel;
 
 /// What a redistancing did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,10 +66,11 @@ fn mark_neighbours<const D: usize>(blocks: &Blocks<D>, block: usize, waiting: &m
 fn initialise<const D: usize>(phi: &mut Field<f32, D>, band: f32) -> Vec<usize> {
     let old = phi.clone();
     let blocks = old.blocks();
-    let new = phi.values_mut().par_chunks_mut(block_len::<D>()).enumerate();
-    new.map_init(
+    parallel::map_chunks_with(
+        phi.values_mut(),
+        block_len::<D>(),
         || Tile::new(0.0),
-        |tile, (block, new)| {
+        |tile, block, new| {
             load(blocks, block, |other| old.block(other), tile);
             let mut count = 0;
             for_each_row::<D>(false, |local, centre| {
@@ -93,7 +93,6 @@ fn initialise<const D: usize>(phi: &mut Field<f32, D>, band: f32) -> Vec<usize> 
             count
         },
     )
-    .collect()
 }
 
 /// The distance of a cell from the surface, if a face neighbour lies across it. Neighbours that are
@@ -153,21 +152,17 @@ fn sweep_colour<const D: usize>(
 ) {
     let n = block_len::<D>();
     let other_first = if first == 0 { blocks.red_len() } else { 0 };
-    let changed: Vec<bool> = own
-        .par_chunks_mut(n)
-        .enumerate()
-        .map_init(SweepTile::new, |tile, (k, values)| {
-            let block = first + k;
-            if !waiting[block] {
-                return false;
-            }
-            let neighbour = |b: usize| &other[(b - other_first) * n..][..n];
-            tile.load(blocks, block, values, neighbour, band);
-            let changed = tile.sweep();
-            tile.store(values);
-            changed
-        })
-        .collect();
+    let changed = parallel::map_chunks_with(own, n, SweepTile::new, |tile, k, values| {
+        let block = first + k;
+        if !waiting[block] {
+            return false;
+        }
+        let neighbour = |b: usize| &other[(b - other_first) * n..][..n];
+        tile.load(blocks, block, values, neighbour, band);
+        let changed = tile.sweep();
+        tile.store(values);
+        changed
+    });
     for (k, &changed) in changed.iter().enumerate() {
         waiting[first + k] = false;
         if changed {

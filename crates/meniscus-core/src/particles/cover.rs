@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
-
 use crate::grid::{BLOCK_EDGE, Blocks, ravel, unravel};
+use crate::parallel;
 
 /// The blocks with a cell within `margin` cells of a particle, along each axis. Transfers need a
 /// margin of 1; advection and extrapolation as many cells as they look beyond the particles.
@@ -15,9 +14,9 @@ pub fn blocks_near<const D: usize>(cells: [usize; D], position: &[[f32; D]], mar
     let dims = Blocks::dims_of(cells);
     // Every thread stores the same value, so the result does not depend on their order.
     let wanted: Vec<AtomicBool> = (0..dims.iter().product()).map(|_| AtomicBool::new(false)).collect();
-    position.par_chunks(4096).for_each(|chunk| {
+    parallel::for_each(position.len().div_ceil(4096), |k| {
         let mut previous = None;
-        for &x in chunk {
+        for &x in parallel::chunk(position, 4096, k) {
             if !(0..D).all(|a| x[a] >= 0.0 && x[a] < cells[a] as f32) {
                 continue;
             }

@@ -1,8 +1,7 @@
 //! Seeding: 2^D jittered particles a cell.
 
-use rayon::prelude::*;
-
 use crate::grid::{Blocks, Slot, block_len};
+use crate::parallel;
 
 /// Fills the cells of `blocks` with 2^D particles each, one at a random place of each half-cell, where
 /// the signed distance `phi` is negative. `phi` is asked at points in cell units; only its sign counts.
@@ -25,7 +24,7 @@ pub fn seed<const D: usize>(
         }
         position
     };
-    (0..blocks.len()).into_par_iter().map(seed_block).collect::<Vec<_>>().concat()
+    parallel::map(blocks.len(), seed_block).concat()
 }
 
 /// The markers along each axis of a cell that is full of smoke.

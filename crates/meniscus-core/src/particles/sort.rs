@@ -3,10 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::Particles;
 use crate::grid::{BLOCK_EDGE, Blocks, block_len, local_index};
+use crate::parallel;
 
 /// Where the particles of each block lie after a sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +50,13 @@ impl Order {
     /// If there is not one value for each particle.
     pub fn apply<T: Copy + Send + Sync>(&self, values: &mut Vec<T>, scratch: &mut Vec<T>) {
         assert_eq!(values.len(), self.source.len(), "one value for each particle");
-        self.source.par_iter().map(|&k| values[k as usize]).collect_into_vec(scratch);
+        let Some(&filler) = values.first() else { return };
+        scratch.resize(values.len(), filler);
+        parallel::for_chunks(scratch, 4096, |k, chunk| {
+            for (value, &source) in chunk.iter_mut().zip(parallel::chunk(&self.source, 4096, k)) {
+                *value = values[source as usize];
+            }
+        });
         std::mem::swap(values, scratch);
     }
 }
@@ -114,10 +119,9 @@ impl<const D: usize> SortWorkspace<D> {
         let chunk = count.div_ceil(4 * rayon::current_num_threads()).max(1 << 13);
         self.by_block.resize(count, [0; 2]);
         let bins = blocks.len() + 2;
-        let chunks = self.by_block.par_chunks_mut(chunk).zip(position.par_chunks(chunk)).enumerate();
-        let starts: Vec<Vec<u32>> = chunks
-            .map(|(c, (sorted, position))| sort_chunk(blocks, position, (c * chunk) as u32, sorted))
-            .collect();
+        let starts = parallel::map_chunks(&mut self.by_block, chunk, |c, sorted| {
+            sort_chunk(blocks, parallel::chunk(position, chunk, c), (c * chunk) as u32, sorted)
+        });
 
         let mut offsets = vec![0; bins + 1];
         for bin in 0..bins {
@@ -127,7 +131,7 @@ impl<const D: usize> SortWorkspace<D> {
 
         self.order.source.resize(count, 0);
         let by_block = &self.by_block;
-        split(&mut self.order.source, &offsets).into_par_iter().enumerate().for_each(|(bin, out)| {
+        parallel::for_each_mut(&mut split(&mut self.order.source, &offsets), |bin, out| {
             let parts = starts.iter().enumerate().map(|(c, s)| {
                 let first = c * chunk;
                 &by_block[first + s[bin] as usize..first + s[bin + 1] as usize]

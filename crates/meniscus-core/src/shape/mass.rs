@@ -1,8 +1,7 @@
 //! Volume, centre and inertia of shapes.
 
-use rayon::prelude::*;
-
 use super::{Bounds, Shape};
+use crate::parallel;
 use crate::vector::norm;
 
 /// How often the longest side of the bounds is halved.
@@ -88,8 +87,7 @@ impl<const D: usize> Shape<D> {
         };
         // In parallel only at the top, and summed in order.
         if halvings + 2 > HALVINGS {
-            let children: Vec<Moments<D>> = (0..1 << D).into_par_iter().map(child).collect();
-            children.into_iter().fold(Moments::ZERO, Moments::plus)
+            parallel::map(1 << D, child).into_iter().fold(Moments::ZERO, Moments::plus)
         } else {
             (0..1 << D).map(child).fold(Moments::ZERO, Moments::plus)
         }

@@ -1,9 +1,8 @@
 //! Shapes by samples of their distance.
 
-use rayon::prelude::*;
-
 use super::{Bounds, Shape, box_distance};
 use crate::grid::{ravel, unravel};
+use crate::parallel;
 use crate::vector::{add_scaled, unit};
 
 /// Layers of samples around the bounds of a shape.
@@ -47,13 +46,13 @@ impl<const D: usize> SampledShape<D> {
             let point = std::array::from_fn(|a| lower[a] + spacing * node[a] as f64);
             shape.signed_distance(point) as f32
         };
-        let values = (0..nodes.iter().product()).into_par_iter().map(value).collect();
+        let values = parallel::map_each(nodes.iter().product(), value);
         let is_thin = |index: usize| {
             let node = unravel(index, nodes);
             let centre = std::array::from_fn(|a| lower[a] + spacing * (node[a] as f64 + 0.5));
             has_thin_wall(shape, centre, spacing)
         };
-        let is_thin: Vec<bool> = (0..nodes.iter().product()).into_par_iter().map(is_thin).collect();
+        let is_thin = parallel::map_each(nodes.iter().product(), is_thin);
         let is_thin = with_neighbours(&is_thin, nodes);
         Self { shape: Box::new(shape.clone()), is_thin, bounds, lower, spacing, nodes, values }
     }

@@ -1,10 +1,9 @@
 //! Particles to grid.
 
-use rayon::prelude::*;
-
 use super::{BATCH, EDGE, HALO, MOVED, Stencils, check_sorted};
 use crate::grid::{FaceField, block_len, for_each_overlap, neighbourhood};
 use crate::interpolate::{MAX_CORNERS, corner_offset};
+use crate::parallel;
 use crate::particles::{BlockRanges, Particles};
 use crate::simd::simd;
 
@@ -41,7 +40,8 @@ pub fn particles_to_grid<const D: usize>(
     }
     let len = EDGE.pow(D as u32);
     workspace.tiles.resize(occupied.len() * D * len, [0.0; 2]);
-    workspace.tiles.par_chunks_mut(D * len).zip(&occupied).for_each(|(tiles, &block)| {
+    parallel::for_chunks(&mut workspace.tiles, D * len, |tile, tiles| {
+        let block = occupied[tile];
         tiles.fill([0.0; 2]);
         let mut stencils = Stencils::new(&blocks, block);
         simd(
@@ -52,9 +52,9 @@ pub fn particles_to_grid<const D: usize>(
 
     let tiles = &workspace.tiles;
     for axis in 0..D {
-        let velocity = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
-        let weight = weight.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
-        velocity.zip(weight).enumerate().for_each(|(block, (velocity, weight))| {
+        let velocity = velocity.axes[axis].values_mut();
+        let weight = weight.axes[axis].values_mut();
+        parallel::for_both_chunks([block_len::<D>(); 2], velocity, weight, |block, velocity, weight| {
             velocity.fill(0.0);
             weight.fill(0.0);
             for (offset, other) in neighbourhood(&blocks, block) {

@@ -1,9 +1,8 @@
 //! Grid to particles.
 
-use rayon::prelude::*;
-
 use super::{BATCH, FaceTiles, HALO, MOVED, Stencils, check_sorted};
 use crate::grid::FaceField;
+use crate::parallel;
 use crate::particles::{BlockRanges, Particles, split_by_block};
 use crate::simd::simd;
 
@@ -40,16 +39,16 @@ pub fn grid_to_particles<const D: usize>(
         assert_eq!(before.blocks(), velocity.blocks(), "both fields have the same blocks");
     }
     let count = particles.len();
-    let mut affine: Vec<&mut [_]> = match scheme {
+    let affine: Vec<&mut [_]> = match scheme {
         Scheme::Apic => {
             let affine = particles.affine.get_or_insert_with(|| vec![[[0.0; D]; D]; count]);
             split_by_block(affine, ranges)
         }
         _ => (0..ranges.blocks().len()).map(|_| &mut [][..]).collect(),
     };
-    let parts = split_by_block(&mut particles.velocity, ranges).into_par_iter().zip(&mut affine);
+    let parts = split_by_block(&mut particles.velocity, ranges).into_iter().zip(affine).collect();
     let tiles = || (FaceTiles::<D, HALO>::new(), FaceTiles::new());
-    parts.enumerate().for_each_init(tiles, |(grid, change), (block, (target, affine))| {
+    parallel::map_parts_with(parts, tiles, |(grid, change), block, (target, affine)| {
         if target.is_empty() {
             return;
         }

@@ -1,7 +1,7 @@
 //! Which bubble a surface borders.
 
 use meniscus_core::grid::{Field, unravel};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use crate::frame::NO_AIR;
 
@@ -19,7 +19,7 @@ pub(super) fn bordering<const D: usize>(
     position: &[[f32; D]],
     normal: &[[f32; 3]],
 ) -> Vec<i32> {
-    position.par_iter().zip(normal).map(|(&x, n)| air_near(bubble_of, x, n)).collect()
+    parallel::map_each(position.len(), |k| air_near(bubble_of, position[k], &normal[k]))
 }
 
 fn air_near<const D: usize>(bubble_of: &Field<u32, D>, x: [f32; D], normal: &[f32; 3]) -> i32 {

@@ -3,8 +3,8 @@
 use meniscus_core::grid::{BLOCK_EDGE, Field, Grid, Slot, block_len};
 use meniscus_core::interpolate::interpolate_faces;
 use meniscus_core::level_set::{contour, surface_mesh};
+use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
-use rayon::prelude::*;
 
 use super::bubbles::bordering;
 use crate::Frame;
@@ -46,11 +46,12 @@ pub enum Elements {
 /// ```
 pub fn frame_surface(frame: &Frame<3>, solids: &[Shape<3>]) -> SurfaceExport {
     let mesh = surface_mesh(&without_solids(frame, solids));
-    let bubble = frame.air.as_ref().map(|air| bordering(&air.bubble_of, &mesh.position, &mesh.normal));
+    let (position, count) = (&mesh.position, mesh.position.len());
+    let bubble = frame.air.as_ref().map(|air| bordering(&air.bubble_of, position, &mesh.normal));
     SurfaceExport {
         bubble,
-        position: mesh.position.par_iter().map(|&x| metres(&frame.grid, x)).collect(),
-        velocity: mesh.position.par_iter().map(|&x| interpolate_faces(&frame.velocity, x)).collect(),
+        position: parallel::map_each(count, |k| metres(&frame.grid, position[k])),
+        velocity: parallel::map_each(count, |k| interpolate_faces(&frame.velocity, position[k])),
         normal: mesh.normal,
         elements: Elements::Triangles(mesh.triangles),
     }
@@ -72,8 +73,9 @@ pub fn frame_contour(frame: &Frame<2>, solids: &[Shape<2>]) -> SurfaceExport {
         }
     }
     let bubble = frame.air.as_ref().map(|air| bordering(&air.bubble_of, &position, &normal));
-    let velocity = position.par_iter().map(|&x| in_space(interpolate_faces(&frame.velocity, x))).collect();
-    let position = position.par_iter().map(|&x| metres(&frame.grid, x)).collect();
+    let of_liquid = |k: usize| in_space(interpolate_faces(&frame.velocity, position[k]));
+    let velocity = parallel::map_each(position.len(), of_liquid);
+    let position = parallel::map_each(position.len(), |k| metres(&frame.grid, position[k]));
     SurfaceExport { position, normal, velocity, bubble, elements: Elements::Edges(edges) }
 }
 
@@ -87,7 +89,7 @@ pub fn without_solids<const D: usize>(frame: &Frame<D>, solids: &[Shape<D>]) -> 
     };
     // From the centre of a block to its farthest cell; a distance changes by no more than that.
     let reach = 0.5 * (BLOCK_EDGE as f64) * (D as f64).sqrt();
-    phi.values_mut().par_chunks_exact_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+    parallel::for_chunks(phi.values_mut(), block_len::<D>(), |block, values| {
         let centre =
             grid.point(blocks.coord(block).map(|c| (c * BLOCK_EDGE) as f64 + 0.5 * BLOCK_EDGE as f64));
         let distance = solid(centre);

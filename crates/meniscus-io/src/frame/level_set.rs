@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use meniscus_core::grid::{Blocks, Field, block_len};
+use meniscus_core::parallel;
 use meniscus_core::serde_array::bulk;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::planes::{difference, from_planes, integrate, to_planes};
@@ -32,13 +32,13 @@ pub(super) struct PackedLevelSet {
 
 impl PackedLevelSet {
     pub(super) fn new<const D: usize>(field: &Field<f32, D>) -> Self {
-        let values: Vec<i16> = field.values().par_iter().map(|&phi| quantise(phi)).collect();
+        let values = parallel::map_each(field.values().len(), |k| quantise(field.values()[k]));
         let blocks = || values.chunks_exact(block_len::<D>());
         let agrees = |block: &[i16]| block.iter().all(|&v| v == block[0]);
         let is_mixed = blocks().map(|block| u8::from(!agrees(block))).collect();
         let uniform = blocks().filter(|block| agrees(block)).map(|block| block[0]).collect();
         let mut mixed: Vec<i16> = blocks().filter(|block| !agrees(block)).flatten().copied().collect();
-        mixed.par_chunks_exact_mut(block_len::<D>()).for_each(difference::<D>);
+        parallel::for_chunks(&mut mixed, block_len::<D>(), |_, block| difference::<D>(block));
         Self { background: quantise(field.background()), is_mixed, uniform, planes: to_planes(&mixed) }
     }
 
@@ -48,7 +48,7 @@ impl PackedLevelSet {
             return Err(format!("its level set is not that of {} blocks", blocks.len()));
         }
         let mut mixed = from_planes(&self.planes, mixed_count * block_len::<D>(), "its level set")?;
-        mixed.par_chunks_exact_mut(block_len::<D>()).for_each(integrate::<D>);
+        parallel::for_chunks(&mut mixed, block_len::<D>(), |_, block| integrate::<D>(block));
 
         let mut field = Field::new(blocks, restore(self.background));
         let (mut mixed, mut uniform) = (mixed.chunks_exact(block_len::<D>()), self.uniform.iter());
@@ -67,8 +67,9 @@ impl PackedLevelSet {
 
 /// For each block, whether a cell of it is within the band of the liquid.
 pub(super) fn near_liquid<const D: usize>(level_set: &Field<f32, D>) -> Vec<bool> {
-    let blocks = level_set.values().par_chunks_exact(block_len::<D>());
-    blocks.map(|block| block.iter().any(|&phi| quantise(phi) < STEPS)).collect()
+    parallel::map(level_set.blocks().len(), |block| {
+        level_set.block(block).iter().any(|&phi| quantise(phi) < STEPS)
+    })
 }
 
 /// The nearest multiple of the step, but never zero for what is negative: zero is air.

@@ -1,8 +1,8 @@
 //! The particles of a frame.
 
 use meniscus_core::grid::BLOCK_EDGE;
+use meniscus_core::parallel;
 use meniscus_core::serde_array::bulk;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::FrameParticles;
@@ -31,11 +31,11 @@ pub(super) struct PackedPoints<const D: usize> {
 
 impl<const D: usize> PackedPoints<D> {
     pub(super) fn new(position: &[[f32; D]]) -> Self {
-        let blocks: Vec<[i32; D]> = position.par_iter().map(block_of).collect();
+        let blocks = parallel::map_each(position.len(), |k| block_of(&position[k]));
         let (block, count) = blocks.chunk_by(|x, y| x == y).map(|run| (run[0], run.len() as u32)).unzip();
         let places = |axis: usize| position.iter().map(|x| place_in_block(x[axis])).collect();
-        let planes = (0..D).into_par_iter().map(|axis| to_planes(&differences(places(axis))));
-        Self { block, count, position: planes.collect::<Vec<_>>().concat() }
+        let planes = parallel::map(D, |axis| to_planes(&differences(places(axis))));
+        Self { block, count, position: planes.concat() }
     }
 
     pub(super) fn unpack(&self) -> Result<Vec<[f32; D]>, String> {
@@ -85,8 +85,8 @@ impl<const D: usize> PackedParticles<D> {
             }
             fastest.push(speed);
         }
-        let velocity = packed.into_par_iter().map(|v| to_planes(&differences(v)));
-        Self { points, largest: fastest, velocity: velocity.collect::<Vec<_>>().concat() }
+        let velocity = parallel::map_parts_with(packed, || (), |_, _, v| to_planes(&differences(v)));
+        Self { points, largest: fastest, velocity: velocity.concat() }
     }
 
     pub(super) fn unpack(&self) -> Result<FrameParticles<D>, String> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use meniscus_core::grid::{Blocks, FaceField, Field, block_len};
+use meniscus_core::parallel;
 use meniscus_core::serde_array::bulk;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::planes::{difference, from_planes, integrate, to_planes};
@@ -30,14 +30,13 @@ impl PackedVelocity {
     /// Stores the blocks for which `is_stored`.
     pub(super) fn new<const D: usize>(field: &FaceField<f32, D>, is_stored: &[bool]) -> Self {
         let stored = stored_blocks(is_stored);
-        let largest: Vec<f32> = stored
-            .par_iter()
-            .map(|&block| largest(field.axes.iter().flat_map(|axis| axis.block(block)).copied()))
-            .collect();
+        let largest = parallel::map(stored.len(), |k| {
+            largest(field.axes.iter().flat_map(|axis| axis.block(stored[k])).copied())
+        });
         let mut planes = Vec::with_capacity(2 * D * stored.len() * block_len::<D>());
         for axis in &field.axes {
             let mut values = vec![0; stored.len() * block_len::<D>()];
-            values.par_chunks_exact_mut(block_len::<D>()).enumerate().for_each(|(k, packed)| {
+            parallel::for_chunks(&mut values, block_len::<D>(), |k, packed| {
                 for (packed, &v) in packed.iter_mut().zip(axis.block(stored[k])) {
                     *packed = quantise(v, largest[k]);
                 }
@@ -62,7 +61,7 @@ impl PackedVelocity {
         let mut field = FaceField::new(blocks.clone(), 0.0);
         for (a, axis) in field.axes.iter_mut().enumerate() {
             *axis = Field::new(blocks.clone(), self.background[a]);
-            packed[a].par_chunks_exact_mut(block_len::<D>()).for_each(integrate::<D>);
+            parallel::for_chunks(&mut packed[a], block_len::<D>(), |_, packed| integrate::<D>(packed));
             for (k, packed) in packed[a].chunks_exact(block_len::<D>()).enumerate() {
                 let first = stored[k] * block_len::<D>();
                 let values = &mut axis.values_mut()[first..first + block_len::<D>()];

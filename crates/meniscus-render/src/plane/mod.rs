@@ -13,8 +13,8 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
+use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
-use rayon::prelude::*;
 
 use crate::colour::{from_srgb, speed_colour_linear, to_srgb};
 use crate::picture::Picture;
@@ -106,7 +106,7 @@ pub fn render_2d(view: &View<2>, style: &Style2) -> Picture {
         half_line: half_line(height),
     };
     let mut canvas = Canvas::new(width, height);
-    canvas.pixels.par_chunks_mut(width).enumerate().for_each(|(row, pixels)| {
+    parallel::for_chunks(&mut canvas.pixels, width, |row, pixels| {
         for (column, pixel) in pixels.iter_mut().enumerate() {
             *pixel = painter.pixel([column as f32 + 0.5, row as f32 + 0.5]);
         }

@@ -1,7 +1,7 @@
 //! The outline of a plane liquid: a cubic spline of its level set.
 
 use meniscus_core::grid::Field;
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use crate::spline::{mirrored, slopes, weights};
 
@@ -26,14 +26,11 @@ impl Outline {
             if value.is_nan() { FAR } else { value.clamp(-FAR, FAR) }
         };
         let [row, rows] = cells.map(|n| n + 2 * PAD as usize);
-        let coefficients = (0..row * rows)
-            .into_par_iter()
-            .map(|k| {
-                let (x, y) = ((k % row) as i64 - PAD, (k / row) as i64 - PAD);
-                let across = |y: i64| (sample(x - 1, y) + 4.0 * sample(x, y) + sample(x + 1, y)) / 6.0;
-                2.0 * sample(x, y) - (across(y - 1) + 4.0 * across(y) + across(y + 1)) / 6.0
-            })
-            .collect();
+        let coefficients = parallel::map_each(row * rows, |k| {
+            let (x, y) = ((k % row) as i64 - PAD, (k / row) as i64 - PAD);
+            let across = |y: i64| (sample(x - 1, y) + 4.0 * sample(x, y) + sample(x + 1, y)) / 6.0;
+            2.0 * sample(x, y) - (across(y - 1) + 4.0 * across(y) + across(y + 1)) / 6.0
+        });
         Self { cells, row, coefficients }
     }
 

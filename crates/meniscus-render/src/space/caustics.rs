@@ -2,7 +2,7 @@
 
 use std::f32::consts::FRAC_PI_2;
 
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::light::{KEY_SOFTNESS, key_direction};
 use super::ray::{Ray, frame_of, reflect, refract};
@@ -49,18 +49,14 @@ impl FloorLight {
         let size = [x1 - x0, z1 - z0].map(|length: f32| (length / texel).ceil() as usize);
         let light = vec![Vec3::ZERO; size[0] * size[1]];
         let mut map = Self { lower: [x0, z0], texel, size, light, depth: Vec::new() };
-        map.depth = (0..size[0] * size[1])
-            .into_par_iter()
-            .map(|k| {
-                let foot = map.centre(k % size[0], k / size[0]) + UP * 1e-2;
-                scene.wet_length(&Ray { origin: foot, direction: UP })
-            })
-            .collect();
+        map.depth = parallel::map_each(size[0] * size[1], |k| {
+            let foot = map.centre(k % size[0], k / size[0]) + UP * 1e-2;
+            scene.wet_length(&Ray { origin: foot, direction: UP })
+        });
 
         let lamps: [Vec<Vec3>; LAMP_SETS] =
             std::array::from_fn(|set| (0..LAMPS).map(|k| lamp(set, k)).collect());
-        let rows: Vec<Vec<Deposit>> =
-            (0..size[1]).into_par_iter().map(|row| map.row(scene, water, &lamps, row)).collect();
+        let rows = parallel::map(size[1], |row| map.row(scene, water, &lamps, row));
         for deposit in rows.iter().flatten() {
             map.add(deposit);
         }

@@ -16,7 +16,7 @@ mod surface;
 mod tank;
 mod water;
 
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 pub use camera::Camera;
 
@@ -109,7 +109,7 @@ pub fn render_3d(view: &View<3>, style: &Style3) -> Picture {
     let medium = scene.medium(lens.origin);
     let offsets = sample_offsets(style.samples.max(1));
     let mut rgb = vec![0; 3 * width * height];
-    rgb.par_chunks_mut(3 * width).enumerate().for_each(|(row, pixels)| {
+    parallel::for_chunks(&mut rgb, 3 * width, |row, pixels| {
         for (column, pixel) in pixels.chunks_exact_mut(3).enumerate() {
             let mut sum = Vec3::ZERO;
             for [dx, dy] in &offsets {

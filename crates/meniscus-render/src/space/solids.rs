@@ -1,8 +1,8 @@
 //! Solids within the domain, met by sphere tracing.
 
 use meniscus_core::grid::Grid;
+use meniscus_core::parallel;
 use meniscus_core::shape::{Bounds, Shape};
-use rayon::prelude::*;
 
 use super::ray::{Ray, box_distance, clip_to_box};
 use crate::vec3::{Vec3, vec3};
@@ -46,13 +46,10 @@ impl<'a> Solids<'a> {
         let mut solids =
             Self { shapes, colours, grid: *grid, upper, bounds, spacing, nodes, coarse: Vec::new() };
         if !solids.is_empty() {
-            solids.coarse = (0..nodes.iter().product())
-                .into_par_iter()
-                .map(|k: usize| {
-                    let node = [k % nodes[0], k / nodes[0] % nodes[1], k / (nodes[0] * nodes[1])];
-                    solids.exact(Vec3::from_array(node.map(|n| n as f32 * spacing)))
-                })
-                .collect();
+            solids.coarse = parallel::map_each(nodes.iter().product(), |k| {
+                let node = [k % nodes[0], k / nodes[0] % nodes[1], k / (nodes[0] * nodes[1])];
+                solids.exact(Vec3::from_array(node.map(|n| n as f32 * spacing)))
+            });
         }
         solids
     }

@@ -1,7 +1,7 @@
 //! The liquid's surface: a cubic spline of the level set, stored where the surface passes.
 
 use meniscus_core::grid::{BLOCK_EDGE, Field};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::ray::Ray;
 use crate::spline::{mirrored, slopes, weights};
@@ -65,13 +65,10 @@ impl Surface {
     pub fn new(level_set: &Field<f32, 3>) -> Self {
         let cells = level_set.blocks().cells();
         let dims = cells.map(|n| (n + 1) / BLOCK_EDGE + 1);
-        let built: Vec<(Brick, Option<Vec<f32>>)> = (0..dims.iter().product())
-            .into_par_iter()
-            .map(|index: usize| {
-                let coord = [index % dims[0], index / dims[0] % dims[1], index / (dims[0] * dims[1])];
-                build_brick(level_set, coord)
-            })
-            .collect();
+        let built = parallel::map(dims.iter().product(), |index| {
+            let coord = [index % dims[0], index / dims[0] % dims[1], index / (dims[0] * dims[1])];
+            build_brick(level_set, coord)
+        });
         let (mut bricks, mut coefficients) = (Vec::with_capacity(built.len()), Vec::new());
         for (brick, own) in built {
             bricks.push(own.as_ref().map_or(brick, |_| Brick::Surface(coefficients.len())));

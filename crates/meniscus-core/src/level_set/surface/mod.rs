@@ -20,9 +20,8 @@ mod patches;
 mod tests;
 mod vertices;
 
-use rayon::prelude::*;
-
 use crate::grid::{Field, block_len};
+use crate::parallel::{self, PIECE};
 pub use contour::contour;
 use vertices::DualVertices;
 
@@ -49,10 +48,7 @@ pub struct SurfaceMesh {
 pub fn surface_mesh(phi: &Field<f32, 3>) -> SurfaceMesh {
     let dual = DualVertices::new(phi);
     let position = dual.positions();
-    let parts: Vec<Vec<[u32; 3]>> = (0..dual.blocks().len())
-        .into_par_iter()
-        .map(|block| block_triangles(&dual, block, &position))
-        .collect();
+    let parts = parallel::map(dual.blocks().len(), |block| block_triangles(&dual, block, &position));
     let triangles = parts.concat();
     let normal = vertex_normals(&position, &triangles);
     SurfaceMesh { position, normal, triangles }
@@ -99,9 +95,11 @@ fn vertex_normals(position: &[[f32; 3]], triangles: &[[u32; 3]]) -> Vec<[f32; 3]
             }
         }
     }
-    normals.par_iter_mut().for_each(|normal| {
-        let length = dot(*normal, *normal).sqrt();
-        *normal = if length > 0.0 { normal.map(|x| x / length) } else { [0.0, 1.0, 0.0] };
+    parallel::for_chunks(&mut normals, PIECE, |_, normals| {
+        for normal in normals {
+            let length = dot(*normal, *normal).sqrt();
+            *normal = if length > 0.0 { normal.map(|x| x / length) } else { [0.0, 1.0, 0.0] };
+        }
     });
     normals
 }

@@ -1,10 +1,9 @@
 //! The vertices of a dual surface: one for each patch of surface in a cube between samples.
 
-use rayon::prelude::*;
-
 use super::patches::{PatchTable, Patches, edge_at, edge_ends};
 use crate::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, for_each_overlap, neighbourhood};
 use crate::interpolate::{MAX_CORNERS, corner_offset, value_and_gradient};
+use crate::parallel;
 
 /// The samples around a block that its cubes need: curvatures reach one past a cube's corners.
 const HALO: usize = 2;
@@ -55,20 +54,18 @@ impl<const D: usize> DualVertices<D> {
                 phi.blocks().find(std::array::from_fn(|a| coord[a].wrapping_sub(k >> a & 1))).is_some()
             })
         });
-        let signs: Vec<Signs> = phi.values().par_chunks_exact(block_len::<D>()).map(Signs::of).collect();
-        let cubes: Vec<_> = (0..blocks.len())
-            .into_par_iter()
-            .map_init(
-                || vec![0.0; TILE_EDGE.pow(D as u32)],
-                |tile, block| {
-                    let coord = blocks.coord(block);
-                    may_cross(phi, &signs, coord).then(|| {
-                        load(phi, &blocks, block, tile);
-                        BlockCubes::new(&table, tile, coord, blocks.cells())
-                    })?
-                },
-            )
-            .collect();
+        let signs = parallel::map(phi.blocks().len(), |block| Signs::of(phi.block(block)));
+        let cubes = parallel::map_with(
+            blocks.len(),
+            || vec![0.0; TILE_EDGE.pow(D as u32)],
+            |tile, block| {
+                let coord = blocks.coord(block);
+                may_cross(phi, &signs, coord).then(|| {
+                    load(phi, &blocks, block, tile);
+                    BlockCubes::new(&table, tile, coord, blocks.cells())
+                })?
+            },
+        );
         let mut start = Vec::with_capacity(cubes.len());
         let mut count = 0usize;
         for cubes in &cubes {
