@@ -3,11 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use meniscus_cli::bench::poisson::{PoissonSystem, Variant};
+use meniscus::standard::{StandardSystem, Variant};
 use serde_json::Value;
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
+}
+
+fn read(name: &str) -> StandardSystem {
+    let bytes = std::fs::read(data(name)).expect("the file");
+    StandardSystem::from_bytes(&bytes).expect("a system")
 }
 
 fn bench(arguments: &[&str]) -> Output {
@@ -26,8 +31,7 @@ fn built_and_read_systems_agree() {
     for (variant, cells, file, unknowns) in
         [(Variant::A, 12, "A_12.bin", 840), (Variant::B, 16, "B_16.bin", 3549)]
     {
-        let (built, read) =
-            (PoissonSystem::standard(variant, cells), PoissonSystem::read(&data(file)).expect("a system"));
+        let (built, read) = (StandardSystem::standard(variant, cells), read(file));
         assert_eq!(built.labels, read.labels);
         assert_eq!(built.operator().expect("an operator").unknowns(), unknowns);
         assert_eq!(built.rhs.len(), read.rhs.len());

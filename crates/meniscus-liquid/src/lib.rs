@@ -10,6 +10,7 @@ mod books;
 mod boundary;
 mod carriers;
 mod collide;
+mod compiled;
 mod contact;
 mod corrections;
 mod curvature;
@@ -29,6 +30,7 @@ mod separate;
 mod smoke;
 mod spray;
 mod squeeze;
+pub mod standard;
 mod state;
 mod step;
 mod surface;
@@ -53,22 +55,5 @@ pub use smoke::Markers;
 pub use squeeze::{Squeeze, Squeezed};
 pub use state::{Body, State};
 pub use step::{StepError, StepInfo, Workspace, max_time_step, solid_travel, step};
+pub use system::{Preconditioner, TrialSolve};
 pub use tracking::{Bubble, BubbleEvent, EventKind, LiquidBody, OPEN_AIR, Tracked};
-
-/// The step in both dimensions, compiled with this crate: at low optimisation others use it from here instead of compiling it anew, for
-/// minutes in each test.
-#[cfg(debug_assertions)]
-#[doc(hidden)]
-#[inline(never)]
-pub fn compiled_here() -> [*const (); 8] {
-    [
-        step::<2> as *const (),
-        step::<3> as *const (),
-        State::<2>::new as *const (),
-        State::<3>::new as *const (),
-        projection::project::<f32, 2> as *const (),
-        projection::project::<f32, 3> as *const (),
-        projection::project::<f64, 2> as *const (),
-        projection::project::<f64, 3> as *const (),
-    ]
-}

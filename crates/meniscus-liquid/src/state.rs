@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
+use crate::compiled::{InBoth, picked};
 use crate::excess::Accounts;
 use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
@@ -91,6 +92,10 @@ pub struct Body<const D: usize> {
     pub velocity: [f64; D],
 }
 
+type Begin<const D: usize> = fn(&Params<D>, &[Body<D>], &[Body<D>], &Surroundings<D>) -> State<D>;
+
+static BEGIN: InBoth = [&(State::<2>::begin as Begin<2>), &(State::<3>::begin as Begin<3>)];
+
 impl<const D: usize> State<D> {
     /// Bodies of liquid in their surroundings. Where bodies overlap, the first one's velocity holds. A second fluid is at rest.
     pub fn new(params: &Params<D>, bodies: &[Body<D>], surroundings: &Surroundings<D>) -> Self {
@@ -99,6 +104,15 @@ impl<const D: usize> State<D> {
 
     /// The same, with the velocities of the second fluid: those of the first, or nearest, of these bodies.
     pub fn with_second(
+        params: &Params<D>,
+        bodies: &[Body<D>],
+        of_second: &[Body<D>],
+        surroundings: &Surroundings<D>,
+    ) -> Self {
+        picked::<Begin<D>>(BEGIN)(params, bodies, of_second, surroundings)
+    }
+
+    fn begin(
         params: &Params<D>,
         bodies: &[Body<D>],
         of_second: &[Body<D>],

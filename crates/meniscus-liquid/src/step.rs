@@ -14,6 +14,7 @@ use meniscus_linalg::SolveInfo;
 use crate::books::{EnergyBook, Ledger, VolumeBook};
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, Obstacles, keep_inside, meet_solids};
+use crate::compiled::{InBoth, picked};
 use crate::excess::{Accounts, flow_between_blocks};
 use crate::hidden::ThinWalls;
 use crate::inflow::{Exchanged, cells_of_sinks, empty_sinks, exchange, fill_sources, leave};
@@ -185,6 +186,21 @@ pub fn solid_travel<const D: usize>(grid: &Grid<D>, solid: &Solid<D>) -> f64 {
 /// # Errors
 /// If the viscosity or the pressure cannot be solved for. The state is then of no use.
 pub fn step<const D: usize>(
+    state: &mut State<D>,
+    params: &Params<D>,
+    surroundings: &Surroundings<D>,
+    dt: f64,
+    workspace: &mut Workspace<D>,
+) -> Result<StepInfo, StepError> {
+    picked::<Step<D>>(STEP)(state, params, surroundings, dt, workspace)
+}
+
+type Step<const D: usize> =
+    fn(&mut State<D>, &Params<D>, &Surroundings<D>, f64, &mut Workspace<D>) -> Result<StepInfo, StepError>;
+
+static STEP: InBoth = [&(advance::<2> as Step<2>), &(advance::<3> as Step<3>)];
+
+fn advance<const D: usize>(
     state: &mut State<D>,
     params: &Params<D>,
     surroundings: &Surroundings<D>,

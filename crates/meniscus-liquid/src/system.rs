@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use meniscus_core::grid::{FaceField, Field};
-use meniscus_linalg::Operator;
+use meniscus_linalg::{Operator, SolveParams, Solver, solve_by_diagonal};
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::carriers::{carriers, touching};
+use crate::compiled::{InBoth, picked};
 use crate::params::{Params, Surroundings};
 use crate::projection::{
     AffineRegions, Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project,
@@ -14,6 +15,40 @@ use crate::projection::{
 use crate::state::State;
 use crate::tiles::find_regions;
 use crate::velocity::add_gravity;
+
+/// What a solve of a pressure system is preconditioned by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preconditioner {
+    /// As the projection is.
+    Multigrid,
+    /// For comparison.
+    Diagonal,
+}
+
+/// A solve of a pressure system, from zero to a relative residual of 1e-5.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrialSolve {
+    /// Its iterations.
+    pub iterations: usize,
+    /// Seconds, with the preconditioner's set-up; not to assemble the system.
+    pub seconds: f64,
+}
+
+type Solve<const D: usize> =
+    fn(&State<D>, &Params<D>, &Surroundings<D>, f64, Preconditioner) -> Result<TrialSolve, ProjectionError>;
+type Project<const D: usize> = fn(
+    &State<D>,
+    &Params<D>,
+    &Surroundings<D>,
+    f64,
+    &mut Workspace,
+) -> Result<(ProjectionInfo<D>, f64), ProjectionError>;
+type Regions<const D: usize> = fn(&State<D>, &Params<D>, &Surroundings<D>) -> Option<AffineRegions>;
+
+static SOLVE: InBoth = [&(State::<2>::solve as Solve<2>), &(State::<3>::solve as Solve<3>)];
+static PROJECT: InBoth = [&(State::<2>::project as Project<2>), &(State::<3>::project as Project<3>)];
+static REGIONS: InBoth =
+    [&(State::<2>::find_regions as Regions<2>), &(State::<3>::find_regions as Regions<3>)];
 
 impl<const D: usize> State<D> {
     /// The operator and the right-hand side of the pressure if gravity acted for `dt` seconds on the liquid as it is, bubbles
@@ -32,11 +67,53 @@ impl<const D: usize> State<D> {
         })
     }
 
+    /// Solves that system from zero.
+    ///
+    /// # Errors
+    /// If there is no such system, or it cannot be solved.
+    pub fn trial_solve(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        preconditioner: Preconditioner,
+    ) -> Result<TrialSolve, ProjectionError> {
+        picked::<Solve<D>>(SOLVE)(self, params, surroundings, dt, preconditioner)
+    }
+
+    fn solve(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        preconditioner: Preconditioner,
+    ) -> Result<TrialSolve, ProjectionError> {
+        let (operator, rhs) = self.pressure_system(params, surroundings, dt)?;
+        let mut x = vec![0.0; rhs.len()];
+        let most = SolveParams { max_iterations: 10_000, ..SolveParams::default() };
+        let started = Instant::now();
+        let info = match preconditioner {
+            Preconditioner::Multigrid => Solver::new(operator).solve(&rhs, &mut x, &most),
+            Preconditioner::Diagonal => solve_by_diagonal(&operator, &rhs, &mut x, &most),
+        }?;
+        Ok(TrialSolve { iterations: info.iterations, seconds: started.elapsed().as_secs_f64() })
+    }
+
     /// Projects those velocities, from a pressure of 0; gives how that went, and the seconds that it took. The state is left as it is.
     ///
     /// # Errors
     /// If the pressure cannot be solved for.
     pub fn trial_projection(
+        &self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        dt: f64,
+        workspace: &mut Workspace,
+    ) -> Result<(ProjectionInfo<D>, f64), ProjectionError> {
+        picked::<Project<D>>(PROJECT)(self, params, surroundings, dt, workspace)
+    }
+
+    fn project(
         &self,
         params: &Params<D>,
         surroundings: &Surroundings<D>,
@@ -53,6 +130,10 @@ impl<const D: usize> State<D> {
 
     /// Which cells move together as affine regions; `None` if the interior of the fluids is not to be reduced.
     pub fn regions(&self, params: &Params<D>, surroundings: &Surroundings<D>) -> Option<AffineRegions> {
+        picked::<Regions<D>>(REGIONS)(self, params, surroundings)
+    }
+
+    fn find_regions(&self, params: &Params<D>, surroundings: &Surroundings<D>) -> Option<AffineRegions> {
         let tiling = params.tiling.as_ref()?;
         let surroundings = &surroundings.with_bodies(&self.bodies);
         let blocks = self.level_set.blocks();

@@ -1,10 +1,7 @@
 //! What a scene costs.
 
-use std::time::Instant;
-
-use meniscus_linalg::{Operator, SolveError, SolveInfo, SolveParams, Solver, solve_by_diagonal};
-use meniscus_liquid::projection::{ProjectionSeconds, Workspace};
-use meniscus_liquid::{Reduced, TileSize, Tiling};
+use meniscus_liquid::projection::{ProjectionError, ProjectionSeconds, Workspace};
+use meniscus_liquid::{Preconditioner, Reduced, TileSize, Tiling, TrialSolve};
 use meniscus_scene::Scene;
 use serde::Serialize;
 
@@ -73,10 +70,9 @@ fn benchmark_in<const D: usize>(scene: &Scene, other: &Scene) -> Result<Benchmar
             measured.extend(simulation.advance_frame()?);
         }
     }
-    let params = SolveParams { max_iterations: 10_000, ..SolveParams::default() };
     let at_end = &simulations[0];
-    let multigrid = fastest(at_end, |operator, rhs, x| Solver::new(operator).solve(rhs, x, &params))?;
-    let diagonal = fastest(at_end, |operator, rhs, x| solve_by_diagonal(&operator, rhs, x, &params));
+    let multigrid = fastest(at_end, Preconditioner::Multigrid).map_err(|error| at_end.unsolved(error))?;
+    let diagonal = fastest(at_end, Preconditioner::Diagonal);
     let [substeps, others] = measured;
     Ok(Benchmark { substeps, others, multigrid, diagonal: diagonal.ok() })
 }
@@ -84,17 +80,14 @@ fn benchmark_in<const D: usize>(scene: &Scene, other: &Scene) -> Result<Benchmar
 /// The fastest of three solves of the system of this moment. To assemble it is not part of the time.
 fn fastest<const D: usize>(
     simulation: &Simulation<D>,
-    solve: impl Fn(Operator<D>, &[f64], &mut [f64]) -> Result<SolveInfo, SolveError>,
-) -> Result<TimedSolve, SimulationError> {
+    preconditioner: Preconditioner,
+) -> Result<TimedSolve, ProjectionError> {
     let mut best: Option<TimedSolve> = None;
     for _ in 0..3 {
-        let (operator, rhs) = simulation.pressure_system()?;
-        let mut x = vec![0.0; rhs.len()];
-        let started = Instant::now();
-        let info = solve(operator, &rhs, &mut x).map_err(|error| simulation.unsolved(error.into()))?;
-        let seconds = started.elapsed().as_secs_f64();
+        let TrialSolve { iterations, seconds } =
+            simulation.trial_solve(simulation.tiling().0, preconditioner)?;
         if best.is_none_or(|best| seconds < best.seconds) {
-            best = Some(TimedSolve { iterations: info.iterations, seconds });
+            best = Some(TimedSolve { iterations, seconds });
         }
     }
     Ok(best.expect("three solves"))
@@ -169,7 +162,7 @@ fn compare_regions_in<const D: usize>(
     let mut cases: Vec<RegionsCase> = cases.into_iter().flatten().collect();
     if with_diagonal {
         for ((_, tiling), case) in tilings.iter().zip(&mut cases) {
-            case.diagonal = diagonal_case(&simulation, *tiling)?;
+            case.diagonal = diagonal_case(&simulation, *tiling);
         }
     }
     let whole = cases[0].clone();
@@ -220,15 +213,7 @@ fn regions_case<const D: usize>(
     })
 }
 
-fn diagonal_case<const D: usize>(
-    simulation: &Simulation<D>,
-    tiling: Option<Tiling>,
-) -> Result<Option<DiagonalCase>, SimulationError> {
-    let params = SolveParams { max_iterations: 10_000, ..SolveParams::default() };
-    let (operator, rhs) = simulation.tiled_system(tiling)?;
-    let mut x = vec![0.0; rhs.len()];
-    let started = Instant::now();
-    let Ok(info) = solve_by_diagonal(&operator, &rhs, &mut x, &params) else { return Ok(None) };
-    let seconds = started.elapsed().as_secs_f64();
-    Ok(Some(DiagonalCase { iterations: info.iterations, seconds, speed_up: 1.0 }))
+fn diagonal_case<const D: usize>(simulation: &Simulation<D>, tiling: Option<Tiling>) -> Option<DiagonalCase> {
+    let TrialSolve { iterations, seconds } = simulation.trial_solve(tiling, Preconditioner::Diagonal).ok()?;
+    Some(DiagonalCase { iterations, seconds, speed_up: 1.0 })
 }

@@ -65,6 +65,7 @@ pub use folder::{Folder, FolderError, Manifest};
 pub use meniscus_core as core;
 pub use meniscus_io::Frame;
 pub use meniscus_liquid as liquid;
+pub use meniscus_liquid::standard;
 pub use meniscus_scene::{Scene, SceneError, gallery, schema};
 pub use pictures::{PictureOptions, Pictures, PicturesError, draw, drawing_seconds};
 pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};

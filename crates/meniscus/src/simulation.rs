@@ -7,11 +7,10 @@ use meniscus_contact::{ContactError, Contacts, Owner};
 use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
-use meniscus_linalg::Operator;
 use meniscus_liquid::projection::{self, AffineRegions, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Rigid, RigidState, State, StepError, StepInfo, Surroundings,
-    Tiling, Tracked, Workspace, max_time_step, probe, solid_travel, step,
+    AirModel, Body, Bubble, EventKind, Params, Preconditioner, Rigid, RigidState, State, StepError, StepInfo,
+    Surroundings, Tiling, Tracked, TrialSolve, Workspace, max_time_step, probe, solid_travel, step,
 };
 use meniscus_scene::{ProbeKind, Scene, Setup};
 use serde::{Deserialize, Serialize};
@@ -181,14 +180,6 @@ impl<const D: usize> Simulation<D> {
         &self.state
     }
 
-    /// The pressure system of this moment: see [`State::pressure_system`].
-    ///
-    /// # Errors
-    /// If there is no such system.
-    pub fn pressure_system(&self) -> Result<(Operator<D>, Vec<f64>), SimulationError> {
-        self.tiled_system(self.params.tiling)
-    }
-
     /// Which cells move together at this moment: see [`State::regions`].
     pub fn regions(&self) -> Option<AffineRegions> {
         self.state.regions(&self.params, &self.surroundings(0.0))
@@ -206,15 +197,15 @@ impl<const D: usize> Simulation<D> {
         trial.map_err(|error| self.unsolved(error))
     }
 
-    /// The pressure system of this moment with another tiling.
-    pub(crate) fn tiled_system(
+    /// Solves the pressure system of this moment with another tiling: see [`State::trial_solve`].
+    pub(crate) fn trial_solve(
         &self,
         tiling: Option<Tiling>,
-    ) -> Result<(Operator<D>, Vec<f64>), SimulationError> {
+        preconditioner: Preconditioner,
+    ) -> Result<TrialSolve, ProjectionError> {
         let dt = self.next_time_step().0;
         let params = Params { tiling, ..self.params.clone() };
-        let system = self.state.pressure_system(&params, &self.surroundings(dt), dt);
-        system.map_err(|error| self.unsolved(error))
+        self.state.trial_solve(&params, &self.surroundings(dt), dt, preconditioner)
     }
 
     /// How the interior of the fluids is cut into regions, and whether there are two fluids.

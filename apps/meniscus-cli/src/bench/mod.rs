@@ -1,7 +1,6 @@
 //! Benchmarks: each builds a standard problem, times it, and compares with what the machine can move.
 
 pub mod machine;
-pub mod poisson;
 pub mod pressure;
 pub mod regions;
 pub mod scene;

@@ -1,16 +1,14 @@
 //! `meniscus bench pressure`: a standard system against the memory bandwidth of the machine.
 
-use std::path::PathBuf;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
 
-use meniscus_linalg::{Kernel, Profile, SolveParams, Solver, Workspace};
+use meniscus::standard::{Kernel, Memory, Profile, StandardSolve, StandardSystem, Variant};
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
 
 use crate::cli::Failure;
 
 use super::machine::{peak_mb, triad_gb_s};
-use super::poisson::{PoissonSystem, Variant};
 
 /// Bytes an unknown that the bound allows: ten iterations of 180 bytes.
 const BOUND_BYTES: f64 = 10.0 * 180.0;
@@ -34,21 +32,28 @@ impl Source {
         }
     }
 
-    fn load(&self) -> miette::Result<PoissonSystem> {
+    fn load(&self) -> miette::Result<StandardSystem> {
         match self {
             Self::Standard(_, cells) if !(8..=1024).contains(cells) => Err(miette::miette!(
                 help = "give --cells a number from 8 to 1024",
                 "--cells {cells} is out of range"
             )),
-            Self::Standard(variant, cells) => Ok(PoissonSystem::standard(*variant, *cells)),
-            Self::File(path) => PoissonSystem::read(path).into_diagnostic().map_err(|report| {
+            Self::Standard(variant, cells) => Ok(StandardSystem::standard(*variant, *cells)),
+            Self::File(path) => read(path).map_err(|problem| {
                 miette::miette!(
                     help = "the system is A, B, or the path of a file in the PPOISS01 format",
-                    "{report:#}"
+                    "{problem}"
                 )
             }),
         }
     }
+}
+
+fn read(path: &Path) -> Result<StandardSystem, String> {
+    let name = path.display();
+    let bytes = std::fs::read(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+    StandardSystem::from_bytes(&bytes)
+        .map_err(|problem| format!("{name} is not a pressure system: {problem}"))
 }
 
 /// What the benchmark prints.
@@ -136,10 +141,10 @@ pub fn run(source: &Source, threads: Option<u32>, repeat: u32, profile: bool) ->
 
 fn measure(source: &Source, repeat: u32, profile: bool) -> Result<Report, Failure> {
     let system = source.load().map_err(Failure::BadInput)?;
-    let mut memory = Memory::new(system.rhs.len());
+    let mut memory = Memory::default();
     let mut best: Option<Report> = None;
     for _ in 0..repeat {
-        let report = solve_once(&system, &mut memory).map_err(Failure::Failed)?;
+        let report = report(system.solve(&mut memory).map_err(Failure::failed)?);
         let total = |r: &Report| r.setup_s + r.solve_s;
         if best.as_ref().is_none_or(|b| total(&report) < total(b)) {
             best = Some(report);
@@ -155,34 +160,12 @@ fn measure(source: &Source, repeat: u32, profile: bool) -> Result<Report, Failur
     Ok(report)
 }
 
-/// What a simulation keeps from step to step: the solution and the solver's vectors.
-struct Memory {
-    x: Vec<f64>,
-    workspace: Workspace,
-}
-
-impl Memory {
-    fn new(len: usize) -> Self {
-        Self { x: vec![0.0; len], workspace: Workspace::default() }
-    }
-}
-
-fn solve_once(system: &PoissonSystem, memory: &mut Memory) -> miette::Result<Report> {
-    let Memory { x, workspace } = memory;
-    x.fill(0.0);
-    let start = Instant::now();
-    let operator = system.operator().into_diagnostic()?;
-    let mut solver = Solver::with_workspace(operator, std::mem::take(workspace));
-    let setup_s = start.elapsed().as_secs_f64();
-
-    let start = Instant::now();
-    let info = solver.solve(&system.rhs, x, &SolveParams::default()).into_diagnostic()?;
-    let solve_s = start.elapsed().as_secs_f64();
-
-    let report = Report {
-        n: solver.operator().unknowns(),
-        iterations: info.iterations,
-        relative_residual: solver.relative_residual(&system.rhs, x),
+fn report(solve: StandardSolve) -> Report {
+    let StandardSolve { unknowns, slots, iterations, relative_residual, setup_s, solve_s, profile } = solve;
+    Report {
+        n: unknowns,
+        iterations,
+        relative_residual,
         setup_s,
         solve_s,
         peak_mb: None,
@@ -191,9 +174,7 @@ fn solve_once(system: &PoissonSystem, memory: &mut Memory) -> miette::Result<Rep
         ratio: 0.0,
         threads: rayon::current_num_threads(),
         kernels: None,
-        profile: info.profile,
-        slots: solver.operator().len(),
-    };
-    *workspace = solver.into_workspace();
-    Ok(report)
+        profile,
+        slots,
+    }
 }

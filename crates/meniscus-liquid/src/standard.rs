@@ -1,4 +1,4 @@
-//! The standard pressure systems.
+//! The standard pressure systems, by which solvers are compared.
 //!
 //! A box of N³ cells with solid walls and z up. System A has a wavy free surface and a solid sphere;
 //! system B an air layer and a spherical bubble whose cells share one unknown. Every open face of a
@@ -6,12 +6,15 @@
 //! compressive part, a gravity kick, and noise, zero on faces that touch a solid.
 
 use std::f64::consts::TAU;
-use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use meniscus_core::grid::{Blocks, Labels, Slot, block_len, cell_in_block};
-use meniscus_linalg::{AssembleError, ExtraUnknown, Operator, Patch};
-use rayon::prelude::*;
+use meniscus_core::parallel;
+use meniscus_linalg::{
+    AssembleError, ExtraUnknown, Operator, Patch, SolveError, SolveParams, Solver, Workspace,
+};
+pub use meniscus_linalg::{Kernel, Profile};
 
 /// Which of the two systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +39,7 @@ pub mod label {
 
 /// A system: labels and right-hand side.
 #[derive(Clone, Debug)]
-pub struct PoissonSystem {
+pub struct StandardSystem {
     /// Cells along each edge.
     pub cells: usize,
     /// What each cell is.
@@ -48,28 +51,44 @@ pub struct PoissonSystem {
     has_bubble: bool,
 }
 
-/// Why a file holds no system.
+/// Why a standard system is not solved.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// It cannot be read.
-    #[error("cannot read {path}")]
-    Io {
-        /// The file.
-        path: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// It is not of the format.
-    #[error("{path} is not a pressure system: {reason}")]
-    Format {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        reason: String,
-    },
+pub enum StandardError {
+    /// It cannot be assembled.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+    /// It cannot be solved.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
 }
 
-impl PoissonSystem {
+/// What a solve of a standard system is started with: what a simulation keeps from step to step.
+#[derive(Debug, Default)]
+pub struct Memory {
+    x: Vec<f64>,
+    workspace: Workspace,
+}
+
+/// A solve of a standard system to a relative residual of 1e-5.
+#[derive(Clone, Debug)]
+pub struct StandardSolve {
+    /// Unknowns.
+    pub unknowns: usize,
+    /// Values stored in a vector of the solver.
+    pub slots: usize,
+    /// Iterations.
+    pub iterations: usize,
+    /// |b - A x| / |b|, recomputed from the solution.
+    pub relative_residual: f64,
+    /// Seconds to assemble the operator and its hierarchy.
+    pub setup_s: f64,
+    /// Seconds to solve.
+    pub solve_s: f64,
+    /// Where those went.
+    pub profile: Profile,
+}
+
+impl StandardSystem {
     /// Builds a standard system.
     pub fn standard(variant: Variant, cells: usize) -> Self {
         let n = cells;
@@ -80,39 +99,35 @@ impl PoissonSystem {
         let mut system = Self::from_cells(labels.clone(), variant == Variant::B, rhs_of);
         if variant == Variant::B {
             // Faces inside the bubble cancel in the sum, so they need not be left out.
-            let sums: Vec<f64> = (0..n)
-                .into_par_iter()
-                .map(|k| {
-                    let cells = (0..n * n).map(|ij| [ij % n, ij / n, k]);
-                    let bubble = cells.filter(|c| kind(*c) == label::BUBBLE);
-                    bubble.map(|c| -divergence(&labels, n, c)).sum()
-                })
-                .collect();
+            let sums = parallel::map(n, |k| {
+                let cells = (0..n * n).map(|ij| [ij % n, ij / n, k]);
+                let bubble = cells.filter(|c| kind(*c) == label::BUBBLE);
+                bubble.map(|c| -divergence(&labels, n, c)).sum::<f64>()
+            });
             *system.rhs.last_mut().expect("the bubble is the last unknown") = sums.iter().sum();
         }
         system
     }
 
-    /// Reads a system from a file of the standard format (`PPOISS01`).
-    pub fn read(path: &Path) -> Result<Self, ReadError> {
-        let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|source| ReadError::Io { path: name.clone(), source })?;
-        let format = |reason: String| ReadError::Format { path: name.clone(), reason };
+    /// A system from the bytes of a file of the standard format (`PPOISS01`).
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         if bytes.len() < 32 || &bytes[..8] != b"PPOISS01" {
-            return Err(format("it does not begin with PPOISS01".into()));
+            return Err("it does not begin with PPOISS01".into());
         }
         let int = |at: usize| i32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let float = |at: usize| f64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let n = usize::try_from(int(8)).ok().filter(|n| (1..=2048).contains(n));
-        let n =
-            n.ok_or_else(|| format(format!("it says {} cells an edge; 1 to 2048 are possible", int(8))))?;
+        let n = n.ok_or_else(|| format!("it says {} cells an edge; 1 to 2048 are possible", int(8)))?;
         let count = n * n * n;
         if bytes.len() != 32 + 9 * count {
-            return Err(format(format!("it has {} bytes; {n}³ cells need {}", bytes.len(), 32 + 9 * count)));
+            return Err(format!("it has {} bytes; {n}³ cells need {}", bytes.len(), 32 + 9 * count));
         }
         let types = &bytes[32..32 + count];
         if let Some(at) = types.iter().position(|&t| t > label::BUBBLE) {
-            return Err(format(format!("cell {at} has the type {}; 0 to 3 are known", types[at])));
+            return Err(format!("cell {at} has the type {}; 0 to 3 are known", types[at]));
         }
         let index = |c: [usize; 3]| c[0] + n * (c[1] + n * c[2]);
         let mut labels = Labels::uniform([n; 3], label::AIR);
@@ -129,7 +144,8 @@ impl PoissonSystem {
         let blocks = Arc::new(labels.blocks_with(|l| l == label::LIQUID));
         let n = block_len::<3>();
         let mut rhs = vec![0.0; blocks.slots() + usize::from(has_bubble)];
-        rhs[..blocks.slots()].par_chunks_mut(n).enumerate().for_each(|(block, rhs)| {
+        let slots = blocks.slots();
+        parallel::for_chunks(&mut rhs[..slots], n, |block, rhs| {
             for (local, value) in rhs.iter_mut().enumerate() {
                 let cell = blocks.cell(Slot { block, local });
                 if labels.get(cell.map(|c| c as i64), label::SOLID) == label::LIQUID {
@@ -138,6 +154,36 @@ impl PoissonSystem {
             }
         });
         Self { cells: labels.cells()[0], labels, blocks, rhs, has_bubble }
+    }
+
+    /// Solves it from zero.
+    ///
+    /// # Errors
+    /// If it cannot be solved.
+    pub fn solve(&self, memory: &mut Memory) -> Result<StandardSolve, StandardError> {
+        let Memory { x, workspace } = memory;
+        x.clear();
+        x.resize(self.rhs.len(), 0.0);
+        let start = Instant::now();
+        let operator = self.operator()?;
+        let mut solver = Solver::with_workspace(operator, std::mem::take(workspace));
+        let setup_s = start.elapsed().as_secs_f64();
+
+        let start = Instant::now();
+        let info = solver.solve(&self.rhs, x, &SolveParams::default())?;
+        let solve_s = start.elapsed().as_secs_f64();
+
+        let solve = StandardSolve {
+            unknowns: solver.operator().unknowns(),
+            slots: solver.operator().len(),
+            iterations: info.iterations,
+            relative_residual: solver.relative_residual(&self.rhs, x),
+            setup_s,
+            solve_s,
+            profile: info.profile,
+        };
+        *workspace = solver.into_workspace();
+        Ok(solve)
     }
 
     /// The operator of the system.
@@ -158,20 +204,17 @@ impl PoissonSystem {
 
     /// The bubble: coupled to each liquid cell by the number of faces they share.
     fn bubble(&self) -> ExtraUnknown {
-        let couplings: Vec<Vec<(usize, f64)>> = (0..self.blocks.len())
-            .into_par_iter()
-            .map(|block| {
-                let labels = self.labels.padded_block(self.blocks.coord(block), label::SOLID);
-                if !labels.contains(&label::BUBBLE) {
-                    return Vec::new();
-                }
-                let faces = |local| neighbours(local).filter(|&at| labels[at] == label::BUBBLE).count();
-                (0..block_len::<3>())
-                    .filter(|&local| labels[padded(local)] == label::LIQUID && faces(local) > 0)
-                    .map(|local| (Slot { block, local }.flat::<3>(), faces(local) as f64))
-                    .collect()
-            })
-            .collect();
+        let couplings = parallel::map(self.blocks.len(), |block| {
+            let labels = self.labels.padded_block(self.blocks.coord(block), label::SOLID);
+            if !labels.contains(&label::BUBBLE) {
+                return Vec::new();
+            }
+            let faces = |local| neighbours(local).filter(|&at| labels[at] == label::BUBBLE).count();
+            (0..block_len::<3>())
+                .filter(|&local| labels[padded(local)] == label::LIQUID && faces(local) > 0)
+                .map(|local| (Slot { block, local }.flat::<3>(), faces(local) as f64))
+                .collect()
+        });
         ExtraUnknown { couplings: couplings.concat(), anchor: 0.0 }
     }
 }
