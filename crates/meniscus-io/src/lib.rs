@@ -19,11 +19,11 @@ pub mod obj;
 pub mod ply;
 pub mod stl;
 
-pub use container::{CacheError, WriteError, read_checkpoint, write_atomically, write_checkpoint};
+pub use container::{CacheError, Kind, WriteError, read_checkpoint, write_atomically, write_checkpoint};
 pub use error::{Location, ParseError, ReadMeshError};
 pub use frame::{
-    Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR, OPEN_AIR, frame_dimension, read_frame,
-    verify_frame, write_frame,
+    Attribute, Attributes, Channel, Frame, FrameBubble, FrameLiquid, Mesh, NO_AIR, OPEN_AIR, Points,
+    frame_dimension, names, read_frame, verify_frame, write_frame,
 };
 pub use json_lines::JsonLines;
 pub use mesh::read_mesh;

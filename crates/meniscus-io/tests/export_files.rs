@@ -1,5 +1,6 @@
 //! Exports of a whole frame, read back.
 
+use std::borrow::Cow;
 use std::fs;
 use std::sync::Arc;
 
@@ -8,42 +9,36 @@ use meniscus_core::shape::{ClosedMesh, RigidTransform, Shape};
 use meniscus_io::export::{
     Elements, Table, frame_contour, frame_surface, write_particles_ply, write_surface_obj, write_surface_ply,
 };
-use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR, read_frame, read_mesh, write_frame};
+use meniscus_io::{Channel, Frame, FrameBubble, NO_AIR, Points, names, read_frame, read_mesh, write_frame};
 
 /// Still water of the given height, in metres, in a tank of a metre; a velocity that grows with x.
-fn tank<const D: usize>(height: f32) -> Frame<D> {
+fn tank<const D: usize>(height: f32) -> Frame<'static, D> {
     let (cells, dx) = ([20; D], 0.05);
     let blocks = Arc::new(Blocks::all(cells));
     let grid = Grid { origin: [0.25; D], dx, cells };
-    Frame {
-        frame: 1,
-        time: 0.04,
-        grid,
-        level_set: Field::from_fn(blocks.clone(), 3.0, |c| {
-            (c[1] as f32 + 0.5 - height / dx as f32).clamp(-3.0, 3.0)
-        }),
-        velocity: FaceField::from_fn(blocks, 0.0, |axis, c| if axis == 0 { 0.1 * c[0] as f32 } else { 0.5 }),
-        particles: Some(FrameParticles {
-            position: vec![[1.5; D], [7.25; D], [19.0; D]],
-            velocity: vec![[1.0; D], [2.0; D], [-3.0; D]],
-        }),
-        solids: vec![RigidTransform { translation: [0.75; D], ..RigidTransform::IDENTITY }],
-        smoke: Vec::new(),
-        air: None,
-    }
+    let level_set =
+        Field::from_fn(blocks.clone(), 3.0, |c| (c[1] as f32 + 0.5 - height / dx as f32).clamp(-3.0, 3.0));
+    let velocity = FaceField::from_fn(blocks, 0.0, |axis, c| if axis == 0 { 0.1 * c[0] as f32 } else { 0.5 });
+    let particles = Points::moving(vec![[1.5; D], [7.25; D], [19.0; D]], vec![[1.0; D], [2.0; D], [-3.0; D]]);
+    let solids = vec![RigidTransform { translation: [0.75; D], ..RigidTransform::IDENTITY }];
+    Frame::new(1, 0.04, grid)
+        .with(names::LEVEL_SET, Channel::Distance(Cow::Owned(level_set)))
+        .with(names::VELOCITY, Channel::Faces(Cow::Owned(velocity)))
+        .with(names::PARTICLES, Channel::Points(particles))
+        .with(names::SOLIDS, Channel::Poses(Cow::Owned(solids)))
 }
 
 /// The same with two bubbles in the water, 7 and 12, a cell and a half apart, in cells.
-fn bubbly<const D: usize>() -> Frame<D> {
-    let mut frame = tank::<D>(0.9);
+fn bubbly<const D: usize>() -> Frame<'static, D> {
+    let frame = tank::<D>(0.9);
     let ball = |c: [usize; D], x: f32, radius: f32| {
         let squared = |a: usize, centre: f32| (c[a] as f32 + 0.5 - centre).powi(2);
         let rest: f32 = (1..D).map(|a| squared(a, 9.0)).sum();
         (squared(0, x) + rest).sqrt() - radius
     };
-    let blocks = frame.level_set.blocks().clone();
+    let blocks = frame.liquid().unwrap().level_set.blocks().clone();
     let air = |c| [(7, ball(c, 5.0, 3.25)), (12, ball(c, 13.5, 3.75)), (0, 18.0 - (c[1] as f32 + 0.5))];
-    frame.level_set =
+    let level_set =
         Field::from_fn(blocks.clone(), 3.0, |c| air(c).iter().map(|a| -a.1).fold(-3.0, f32::max).min(3.0));
     let bubble_of =
         Field::from_fn(blocks, NO_AIR, |c| air(c).iter().find(|a| a.1 <= 0.0).map_or(NO_AIR, |a| a.0));
@@ -57,8 +52,10 @@ fn bubbly<const D: usize>() -> Frame<D> {
         area: 0.5,
         age: 0.125,
     };
-    frame.air = Some(FrameAir { bubbles: vec![bubble(7, 1.0 / 3.0), bubble(12, 1e-20)], bubble_of });
     frame
+        .with(names::LEVEL_SET, Channel::Distance(Cow::Owned(level_set)))
+        .with(names::BUBBLE, Channel::Labels(Cow::Owned(bubble_of)))
+        .with(names::BUBBLES, Channel::Bubbles(Cow::Owned(vec![bubble(7, 1.0 / 3.0), bubble(12, 1e-20)])))
 }
 
 /// What a vertex at a place must border; none within a cell of where the surface meets a wall, for it may be either.
@@ -100,9 +97,9 @@ fn vertices_know_the_bubble_that_they_border() {
     let [ply, obj] = ["a.ply", "a.obj"].map(|name| folder.path().join(name));
     for dimension in [2, 3] {
         let surface = if dimension == 2 {
-            frame_contour(&bubbly::<2>(), &[])
+            frame_contour(&bubbly::<2>().liquid().unwrap(), &[])
         } else {
-            frame_surface(&bubbly::<3>(), &[])
+            frame_surface(&bubbly::<3>().liquid().unwrap(), &[])
         };
         write_surface_ply(&ply, &surface).unwrap();
         let vertices = ply_bubbles(&fs::read(&ply).unwrap(), surface.position.len());
@@ -141,8 +138,7 @@ fn a_table_has_the_bubbles_of_all_frames() {
     let path = folder.path().join("a.csv");
     let mut table = Table::of_bubbles::<3>();
     table.add_bubbles(&bubbly::<3>());
-    let mut empty = bubbly::<3>();
-    empty.air.as_mut().unwrap().bubbles.clear();
+    let empty = bubbly::<3>().with(names::BUBBLES, Channel::Bubbles(Cow::Owned(Vec::new())));
     table.add_bubbles(&empty);
     table.write(&path).unwrap();
     let expected = "frame,time,id,volume,rest_volume,pressure,x,y,z,vx,vy,vz,area,age\n\
@@ -161,7 +157,7 @@ fn a_table_has_the_bubbles_of_all_frames() {
 fn a_surface_is_read_back_closed_and_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let frame = tank::<3>(0.62);
-    let surface = frame_surface(&frame, &[]);
+    let surface = frame_surface(&frame.liquid().unwrap(), &[]);
     let Elements::Triangles(triangles) = &surface.elements else { panic!("a surface has triangles") };
     for (position, velocity) in surface.position.iter().zip(&surface.velocity) {
         let expected = 0.1 * (position[0] - 0.25) / 0.05;
@@ -190,8 +186,9 @@ fn solids_are_cut_out_where_they_are() {
     let path = folder.path().join("a.frame");
     write_frame(&path, &tank::<3>(0.8)).unwrap();
     let frame = read_frame::<3>(&path).unwrap();
-    let ball = Shape::sphere([0.0; 3], 0.2).unwrap().transformed(frame.solids[0]).unwrap();
-    let surface = frame_surface(&frame, &[ball]);
+    let ball =
+        Shape::sphere([0.0; 3], 0.2).unwrap().transformed(frame.poses(names::SOLIDS).unwrap()[0]).unwrap();
+    let surface = frame_surface(&frame.liquid().unwrap(), &[ball]);
     write_surface_ply(folder.path().join("a.ply"), &surface).unwrap();
     let closed = ClosedMesh::new(read_mesh(folder.path().join("a.ply")).unwrap()).unwrap();
     // A cavity of 4 cells in radius: the chords of its surface take a little of it away.
@@ -203,7 +200,7 @@ fn solids_are_cut_out_where_they_are() {
 #[test]
 fn an_outline_is_edges() {
     let folder = tempfile::tempdir().unwrap();
-    let outline = frame_contour(&tank::<2>(0.62), &[]);
+    let outline = frame_contour(&tank::<2>(0.62).liquid().unwrap(), &[]);
     let Elements::Edges(edges) = &outline.elements else { panic!("an outline has edges") };
     let area: f64 = edges
         .iter()
@@ -235,7 +232,7 @@ fn particles_are_vertices() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.ply");
     let frame = tank::<2>(0.5);
-    write_particles_ply(&path, &frame.grid, frame.particles.as_ref().unwrap()).unwrap();
+    write_particles_ply(&path, &frame.grid, frame.points(names::PARTICLES).unwrap()).unwrap();
     let bytes = fs::read(&path).unwrap();
     let floats: Vec<f32> = bytes[bytes.len() - 3 * 24..]
         .chunks_exact(4)

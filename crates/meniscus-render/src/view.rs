@@ -22,7 +22,7 @@ pub struct View<'a, const D: usize> {
     /// Where no value is known (in inactive blocks) the air is that of the cells around.
     pub air: Option<&'a Field<u32, D>>,
     /// The markers of each smoke, in cells.
-    pub smoke: &'a [Vec<[f32; D]>],
+    pub smoke: &'a [&'a [[f32; D]]],
     /// Which sides of the domain are open: `open[axis][0]` the lower one, `open[axis][1]` the upper one.
     pub open: [[bool; 2]; D],
 }

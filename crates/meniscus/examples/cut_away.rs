@@ -35,7 +35,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let regions = simulation.regions().ok_or("the scene has no [regions]")?;
     let frame = simulation.frame();
     let cut = frame.grid.cells[2] / 2 + 4;
-    let level_set = without_front(&frame.level_set, cut);
+    let liquid = frame.liquid().ok_or("there is no liquid")?;
+    let level_set = without_front(liquid.level_set, cut);
     let plates = plates(&regions, &simulation.state().level_set, cut - 1);
     let to_metres = |cell: [f64; 3]| std::array::from_fn(|a| frame.grid.origin[a] + cell[a] * frame.grid.dx);
     let solid = |plate: &Plate| {
@@ -58,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let view = View {
         grid: &frame.grid,
         level_set: &level_set,
-        velocity: &frame.velocity,
+        velocity: liquid.velocity,
         solids: &solids,
         air: None,
         smoke: &[],

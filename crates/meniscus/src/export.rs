@@ -8,11 +8,11 @@ use meniscus_io::export::{
     SurfaceExport, Table, frame_contour, frame_surface, write_markers_ply, write_particles_ply,
     write_surface_obj, write_surface_ply,
 };
-use meniscus_io::{Frame, WriteError};
+use meniscus_io::{Frame, FrameLiquid, WriteError, names};
 use meniscus_scene::{AirModel, Setup};
 
 use crate::folder::{Folder, FolderError, scene_of};
-use crate::pictures::{PicturesError, chosen_frames, frame_of};
+use crate::pictures::{PicturesError, chosen_frames, frame_of, liquid_of, poses_in};
 use crate::simulation::posed_solids;
 
 /// A format of exports.
@@ -116,7 +116,7 @@ pub fn export(
 }
 
 /// Makes the surface of a frame, between solids.
-type MakeSurface<const D: usize> = fn(&Frame<D>, &[Shape<D>]) -> SurfaceExport;
+type MakeSurface<const D: usize> = fn(&FrameLiquid<D>, &[Shape<D>]) -> SurfaceExport;
 
 /// Writes the surface of a frame.
 type WriteSurface = fn(&Path, &SurfaceExport) -> Result<(), WriteError>;
@@ -134,19 +134,19 @@ fn export_in<const D: usize>(
     let surfaces = |extension: &'static str, write: WriteSurface| {
         move |frame: &Frame<D>| {
             let path = folder.made_of("export", frame.frame, extension);
-            write(&path, &surface(frame, &posed_solids(setup, &frame.solids)))?;
+            write(&path, &surface(&liquid_of(frame), &posed_solids(setup, poses_in(frame))))?;
             Ok(path)
         }
     };
     let particles = |frame: &Frame<D>| {
         let path = folder.made_of("export", frame.frame, "particles.ply");
-        let particles = frame.particles.as_ref().ok_or(ExportError::NoParticles)?;
+        let particles = frame.points(names::PARTICLES).ok_or(ExportError::NoParticles)?;
         write_particles_ply(&path, &frame.grid, particles)?;
         Ok(path)
     };
     let smoke = |frame: &Frame<D>| {
         let path = folder.made_of("export", frame.frame, "smoke.ply");
-        write_markers_ply(&path, &frame.grid, &frame.smoke)?;
+        write_markers_ply(&path, &frame.grid, &frame.smokes())?;
         Ok(path)
     };
     let frames = Frames { folder, setup, numbers: &frames };
@@ -189,7 +189,7 @@ fn export_in<const D: usize>(
 fn poses_of<'a, const D: usize>(setup: &'a Setup<D>, frame: &Frame<D>) -> Vec<(&'a str, RigidTransform<D>)> {
     let of_solids = setup.solids.iter().map(|solid| (&solid.name[..], [0.0; D]));
     let of_bodies = setup.bodies.iter().map(|body| (&body.name[..], body.centre));
-    let named = of_solids.chain(of_bodies).zip(&frame.solids);
+    let named = of_solids.chain(of_bodies).zip(poses_in(frame));
     // The shape of a body is seen from its centre of mass.
     let from_scene =
         |centre: [f64; D]| RigidTransform { rotation: Rotation::identity(), translation: centre.map(|c| -c) };

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use meniscus_core::grid::{Blocks, Field};
-use meniscus_io::{CacheError, Frame, WriteError, read_frame, write_atomically};
+use meniscus_core::shape::RigidTransform;
+use meniscus_io::{CacheError, Frame, FrameLiquid, WriteError, names, read_frame, write_atomically};
 use meniscus_render::{
     Camera, GifWriter, LiquidColour, Picture, PictureError, SolidLook, Style2, Style3, View, encode_png,
     render_2d, render_3d,
@@ -203,18 +204,31 @@ pub(crate) fn frame_of<const D: usize>(
     folder: &Folder,
     setup: &Setup<D>,
     number: u32,
-) -> Result<Frame<D>, PicturesError> {
+) -> Result<Frame<'static, D>, PicturesError> {
     let path = folder.frame(number);
     let frame = read_frame::<D>(&path)?;
     let problem = if frame.frame != number {
         format!("it is frame {}", frame.frame)
-    } else if frame.grid != setup.grid || frame.solids.len() != setup.solids.len() + setup.bodies.len() {
+    } else if frame.grid != setup.grid
+        || frame.liquid().is_none()
+        || poses_in(&frame).len() != setup.solids.len() + setup.bodies.len()
+    {
         "it is of another scene".into()
     } else {
         return Ok(frame);
     };
     let fix = "delete it and run again with --resume, which computes it again";
     Err(FolderError::Foreign { path, problem, fix }.into())
+}
+
+/// The poses of the solids and the bodies of a frame.
+pub(crate) fn poses_in<'a, const D: usize>(frame: &'a Frame<D>) -> &'a [RigidTransform<D>] {
+    frame.poses(names::SOLIDS).unwrap_or_default()
+}
+
+/// The liquid of a frame that is known to have one.
+pub(crate) fn liquid_of<'a, const D: usize>(frame: &'a Frame<D>) -> FrameLiquid<'a, D> {
+    frame.liquid().expect("a frame of a liquid on a grid")
 }
 
 pub(crate) fn chosen_frames(folder: &Folder, one: Option<u32>) -> Result<Vec<u32>, PicturesError> {
@@ -262,7 +276,8 @@ pub(crate) fn draw_2d(
     settings: &RenderSettings,
     fastest: f64,
 ) -> Picture {
-    let solids = posed_solids(setup, &frame.solids);
+    let solids = posed_solids(setup, poses_in(frame));
+    let smoke = frame.smokes();
     let style = Style2 {
         width: settings.width as usize,
         height: settings.height as usize,
@@ -276,7 +291,7 @@ pub(crate) fn draw_2d(
         time: Some(frame.time),
         ..Style2::default()
     };
-    render_2d(&view(frame, setup, &solids), &style)
+    render_2d(&view(frame, setup, &solids, &smoke), &style)
 }
 
 pub(crate) fn draw_3d(
@@ -285,7 +300,8 @@ pub(crate) fn draw_3d(
     settings: &RenderSettings,
     _fastest: f64,
 ) -> Picture {
-    let solids = posed_solids(setup, &frame.solids);
+    let solids = posed_solids(setup, poses_in(frame));
+    let smoke = frame.smokes();
     let camera = settings.camera.map(|c| Camera { from: c.from, to: c.to, fov_degrees: c.fov_degrees });
     let style = Style3 {
         width: settings.width as usize,
@@ -294,7 +310,7 @@ pub(crate) fn draw_3d(
         solids: looks(setup),
         ..Style3::default()
     };
-    let mut view = view(frame, setup, &solids);
+    let mut view = view(frame, setup, &solids, &smoke);
     // A fluid that fills the domain has no surface to be seen.
     let nothing = Field::new(Arc::new(Blocks::new(frame.grid.cells, |_| false)), BAND);
     if setup.fluid.is_some() {
@@ -343,18 +359,12 @@ fn view<'a, const D: usize>(
     frame: &'a Frame<D>,
     setup: &Setup<D>,
     solids: &'a [meniscus_core::shape::Shape<D>],
+    smoke: &'a [&'a [[f32; D]]],
 ) -> View<'a, D> {
     // What another liquid fills is no bubble.
     let has_air = !setup.liquids.iter().any(|liquid| liquid.is_second);
-    View {
-        grid: &frame.grid,
-        level_set: &frame.level_set,
-        velocity: &frame.velocity,
-        solids,
-        air: frame.air.as_ref().filter(|_| has_air).map(|air| &air.bubble_of),
-        smoke: &frame.smoke,
-        open: setup.open,
-    }
+    let FrameLiquid { grid, level_set, velocity, bubble } = liquid_of(frame);
+    View { grid, level_set, velocity, solids, air: bubble.filter(|_| has_air), smoke, open: setup.open }
 }
 
 #[cfg(test)]

@@ -204,7 +204,7 @@ fn advance<const D: usize>(
         let last = simulation.frames_done() == setup.time.frames;
         let ends_frame = simulation.frames_done() == stats.frame;
         if ends_frame {
-            stop |= frames.write(simulation.frame(), observe)?.is_break();
+            stop |= frames.write(simulation.frame().into_owned(), observe)?.is_break();
         }
         let is_due = ends_frame && stats.frame.is_multiple_of(setup.output.checkpoint_every);
         let drift = logs.tally.check(options.max_drift);
@@ -233,7 +233,7 @@ impl Frames<'_, '_> {
     /// Begins to write a frame, after the one before it. The observer may ask to stop.
     fn write<const D: usize>(
         &mut self,
-        frame: Frame<D>,
+        frame: Frame<'static, D>,
         observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, RunError> {
         let flow = self.finish(observe)?;
@@ -267,7 +267,7 @@ fn save<const D: usize>(
 ) -> Result<(), RunError> {
     let checkpoint = simulation.checkpoint();
     let path = folder.checkpoint(checkpoint.frames_done, checkpoint.substeps_of_frame);
-    write_checkpoint(path, &(&manifest.hash, &checkpoint))?;
+    write_checkpoint(path, Checkpoint::<D>::KIND, &(&manifest.hash, &checkpoint))?;
     folder.prune_checkpoints()?;
     Ok(())
 }
@@ -278,7 +278,7 @@ fn latest_checkpoint<const D: usize>(
 ) -> Result<Option<Checkpoint<D>>, RunError> {
     let Some((frames, substeps)) = folder.checkpoint_to_continue::<D>()? else { return Ok(None) };
     let path = folder.checkpoint(frames, substeps);
-    let (hash, checkpoint): (String, Checkpoint<D>) = read_checkpoint(&path)?;
+    let (hash, checkpoint): (String, Checkpoint<D>) = read_checkpoint(&path, Checkpoint::<D>::KIND)?;
     let problem = if hash != manifest.hash {
         "it is of another scene"
     } else if (checkpoint.frames_done, checkpoint.substeps_of_frame) != (frames, substeps) {

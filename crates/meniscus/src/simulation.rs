@@ -1,12 +1,14 @@
 //! A scene that runs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use meniscus_contact::{ContactError, Contacts, Owner};
 use meniscus_core::grid::{Field, Grid};
+use meniscus_core::particles::Particles;
 use meniscus_core::shape::{RigidTransform, Shape};
-use meniscus_io::{Frame, FrameAir, FrameBubble, FrameParticles, NO_AIR};
+use meniscus_io::{Channel, Frame, FrameBubble, Kind, NO_AIR, OPEN_AIR, Points, names};
 use meniscus_liquid::projection::{self, AffineRegions, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
     AirModel, Body, Bubble, EventKind, Params, Preconditioner, Rigid, RigidState, State, StepError, StepInfo,
@@ -72,6 +74,11 @@ pub struct Checkpoint<const D: usize> {
     pub substeps_of_frame: u32,
     /// The liquid.
     pub state: State<D>,
+}
+
+impl<const D: usize> Checkpoint<D> {
+    /// Of its files. A test holds the version to the layout.
+    pub const KIND: Kind = Kind::checkpoint(if D == 2 { *b"liq2" } else { *b"liq3" }, 1);
 }
 
 /// A scene that runs, in `D` dimensions. See the [crate](crate) for an example.
@@ -453,36 +460,44 @@ impl<const D: usize> Simulation<D> {
         }
     }
 
-    /// What the frame cache keeps of this moment.
-    pub fn frame(&self) -> Frame<D> {
-        let particles = &self.state.particles;
-        let kept =
-            || FrameParticles { position: particles.position.clone(), velocity: particles.velocity.clone() };
-        Frame {
-            frame: self.frames_done,
-            time: self.state.time,
-            grid: self.params.grid,
-            level_set: self.state.level_set.clone(),
-            velocity: self.state.velocity.clone(),
-            particles: self.setup.output.particles.then(kept),
-            smoke: self.state.smoke.iter().map(|markers| markers.position.clone()).collect(),
-            solids: self.poses(),
-            air: self.state.tracked.as_ref().map(|tracked| frame_air(tracked, &self.state)),
+    /// What the frame cache keeps of this moment; lent, not copied.
+    pub fn frame(&self) -> Frame<'_, D> {
+        let state = &self.state;
+        let mut frame = Frame::new(self.frames_done, state.time, self.params.grid)
+            .with(names::LEVEL_SET, Channel::Distance(Cow::Borrowed(&state.level_set)))
+            .with(names::VELOCITY, Channel::Faces(Cow::Borrowed(&state.velocity)))
+            .with(names::SOLIDS, Channel::Poses(self.poses().into()));
+        if self.setup.output.particles {
+            frame = frame.with(names::PARTICLES, points(&state.particles));
         }
+        if self.setup.output.particles && self.setup.liquids.iter().any(|liquid| liquid.is_second) {
+            frame = frame.with(names::SECOND_PARTICLES, points(&state.second));
+        }
+        for (number, markers) in state.smoke.iter().enumerate() {
+            frame = frame.with(names::smoke(number), Channel::Points(Points::at(&markers.position[..])));
+        }
+        if let Some(tracked) = &state.tracked {
+            let bubbles: Vec<_> = state.bubbles().map(|bubble| frame_bubble(bubble, state.time)).collect();
+            frame = frame
+                .with(names::BUBBLE, Channel::Labels(Cow::Owned(bubble_of_cells(tracked, state))))
+                .with(names::BUBBLES, Channel::Bubbles(bubbles.into()));
+        }
+        frame
     }
 }
 
-/// The bubbles of a moment. Air that no liquid touches counts as open: nothing holds it.
-fn frame_air<const D: usize>(tracked: &Tracked<D>, state: &State<D>) -> FrameAir<D> {
+fn points<const D: usize>(particles: &Particles<D>) -> Channel<'_, D> {
+    Channel::Points(Points::moving(&particles.position[..], &particles.velocity[..]))
+}
+
+/// By cell, the bubble that its air belongs to.
+fn bubble_of_cells<const D: usize>(tracked: &Tracked<D>, state: &State<D>) -> Field<u32, D> {
     let id = |region: usize| match &tracked.regions[region] {
         region if region.is_bubble() => region.id,
-        _ => meniscus_io::OPEN_AIR,
+        _ => OPEN_AIR,
     };
     let of_cell = |cell: [usize; D]| tracked.region_at(cell.map(|c| c as i64)).map_or(NO_AIR, id);
-    FrameAir {
-        bubbles: state.bubbles().map(|bubble| frame_bubble(bubble, state.time)).collect(),
-        bubble_of: Field::from_fn(state.level_set.blocks().clone(), NO_AIR, of_cell),
-    }
+    Field::from_fn(state.level_set.blocks().clone(), NO_AIR, of_cell)
 }
 
 fn frame_bubble<const D: usize>(bubble: &Bubble<D>, time: f64) -> FrameBubble<D> {

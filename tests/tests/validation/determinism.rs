@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use meniscus::{Scene, Simulation};
+use meniscus::{Checkpoint, Scene, Simulation};
 use meniscus_io::write_checkpoint;
 
 /// Everything at once: a splash, a moving solid, a source, a sink, an open side, a bubble, a raft with a crate on it.
@@ -141,7 +141,7 @@ fn bytes_after_5_substeps(scene: &Scene, threads: usize) -> Vec<u8> {
     assert!(!checkpoint.state.smoke[0].position.is_empty());
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("all.checkpoint");
-    write_checkpoint(&path, &checkpoint).expect("written");
+    write_checkpoint(&path, Checkpoint::<3>::KIND, &checkpoint).expect("written");
     fs::read(path).expect("a file")
 }
 

@@ -12,7 +12,7 @@ const WRITE_IT_ANEW: &str = "write tests/data/golden.checkpoint anew: cargo test
                              --ignored the_golden_checkpoint_is_written_anew";
 
 const RAISE_THE_VERSION: &str = "checkpoints are no longer what they were, although their format has the same version: raise \
-                                 VERSION in crates/meniscus-io/src/container/mod.rs, so that runs from before are refused with \
+                                 the version in Checkpoint::KIND, crates/meniscus/src/simulation.rs, so that runs from before are refused with \
                                  a reason; then";
 
 fn data(name: &str) -> PathBuf {
@@ -81,7 +81,8 @@ fn description(checkpoint: &Checkpoint<2>) -> String {
 /// The file and what it held when it was written: not what the scene gives today, which may differ.
 #[test]
 fn the_golden_checkpoint_is_read_as_it_was_written() {
-    let read: Result<(String, Checkpoint<2>), CacheError> = read_checkpoint(data("golden.checkpoint"));
+    let read: Result<(String, Checkpoint<2>), CacheError> =
+        read_checkpoint(data("golden.checkpoint"), Checkpoint::<2>::KIND);
     let (hash, checkpoint) = match read {
         Ok(read) => read,
         Err(CacheError::Version { found, expected, .. }) => {
@@ -110,7 +111,7 @@ fn the_golden_checkpoint_is_read_as_it_was_written() {
 #[ignore = "writes the file that the test above reads"]
 fn the_golden_checkpoint_is_written_anew() {
     let path = data("golden.checkpoint");
-    let is_outdated = match read_checkpoint::<(String, Checkpoint<2>)>(&path) {
+    let is_outdated = match read_checkpoint::<(String, Checkpoint<2>)>(&path, Checkpoint::<2>::KIND) {
         Err(CacheError::Version { .. }) => true,
         _ => !path.exists(),
     };
@@ -119,6 +120,6 @@ fn the_golden_checkpoint_is_written_anew() {
     simulation.advance_frame().expect("it runs");
     simulation.advance_substep().expect("it runs");
     let checkpoint = simulation.checkpoint();
-    write_checkpoint(&path, &("golden", &checkpoint)).expect("written");
+    write_checkpoint(&path, Checkpoint::<2>::KIND, &("golden", &checkpoint)).expect("written");
     fs::write(data("golden.txt"), description(&checkpoint)).expect("written");
 }

@@ -1,7 +1,7 @@
 //! Our own files: a header, and a compressed payload with a checksum.
 //!
 //! A file is 56 bytes of header and a body. The header is the magic `MENISCUS`, then (all little-endian) the
-//! format version and a zero, the kind in eight letters, the length of the payload, the length of the
+//! version of this header and that of the kind's layout, the kind in eight letters, the length of the payload, the length of the
 //! body, and the XXH64 checksums of the body and of the header so far. The body is the payload, a
 //! value in postcard's format, compressed by zstd. The same value always gives the same bytes.
 //!
@@ -24,8 +24,10 @@ pub use atomic::write_atomically;
 pub use error::{CacheError, WriteError};
 use xxh64::xxh64;
 
+use crate::frame::{FRAME_2D, FRAME_3D};
+
 const MAGIC: [u8; 8] = *b"MENISCUS";
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 const HEADER_LEN: usize = 56;
 
 /// Of zstd's compression: 200 to 350 MB/s. Higher levels look further for repetitions, which floats and the
@@ -34,56 +36,60 @@ const LEVEL: i32 = 1;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Checkpoint,
-    Frame2,
-    Frame3,
+pub struct Kind {
+    /// Tells it from other kinds.
+    pub(crate) code: [u8; 8],
+    /// Grows with each change of its layout.
+    pub(crate) version: u32,
+    /// As errors call it.
+    pub(crate) name: &'static str,
+    /// What to do about a file of this kind that cannot be used.
+    pub(crate) fix: &'static str,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Checkpoint, Self::Frame2, Self::Frame3];
-
-    fn code(self) -> [u8; 8] {
-        match self {
-            Self::Checkpoint => *b"checkpnt",
-            Self::Frame2 => *b"frame-2d",
-            Self::Frame3 => *b"frame-3d",
-        }
+    /// The checkpoints of a system, by four letters of its own and the version of their layout.
+    pub const fn checkpoint(system: [u8; 4], version: u32) -> Self {
+        let [a, b, c, d] = system;
+        let fix = "delete it and run again with --resume, which continues from the checkpoint before it";
+        Self { code: [b'c', b'p', b't', b'-', a, b, c, d], version, name: "checkpoint", fix }
     }
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Checkpoint => "checkpoint",
-            Self::Frame2 => "frame in two dimensions",
-            Self::Frame3 => "frame in three dimensions",
-        }
-    }
-
-    /// What to do about a file of this kind that cannot be used.
-    pub(crate) fn fix(self) -> &'static str {
-        match self {
-            Self::Checkpoint => {
-                "delete it and run again with --resume, which continues from the checkpoint before it"
-            }
-            Self::Frame2 | Self::Frame3 => "run again with --resume, which computes it again",
+    /// What files with this code are called.
+    fn name_of(code: [u8; 8]) -> Option<&'static str> {
+        let known = [FRAME_2D, FRAME_3D].into_iter().find(|kind| kind.code == code);
+        match known {
+            Some(kind) => Some(kind.name),
+            None => code.starts_with(b"cpt-").then_some("checkpoint"),
         }
     }
 }
 
 /// Writes the state of a run; says how many bytes the file has.
-pub fn write_checkpoint<T: Serialize>(path: impl AsRef<Path>, value: &T) -> Result<u64, WriteError> {
-    write(path.as_ref(), Kind::Checkpoint, value)
+pub fn write_checkpoint<T: Serialize>(
+    path: impl AsRef<Path>,
+    kind: Kind,
+    value: &T,
+) -> Result<u64, WriteError> {
+    write(path.as_ref(), kind, value)
 }
 
 /// Reads what [`write_checkpoint`] wrote.
-pub fn read_checkpoint<T: DeserializeOwned>(path: impl AsRef<Path>) -> Result<T, CacheError> {
-    read(path.as_ref(), Kind::Checkpoint)
+pub fn read_checkpoint<T: DeserializeOwned>(path: impl AsRef<Path>, kind: Kind) -> Result<T, CacheError> {
+    read(path.as_ref(), kind)
 }
 
 pub(crate) fn write<T: Serialize>(path: &Path, kind: Kind, value: &T) -> Result<u64, WriteError> {
     let (payload_len, body) = compress(value)
         .map_err(|error| WriteError::Unserialisable { path: path.into(), problem: error.to_string() })?;
-    let header = Header { kind, payload_len, body_len: body.len() as u64, checksum: xxh64(&body) };
+    let header = Header {
+        version: kind.version,
+        code: kind.code,
+        name: kind.name,
+        payload_len,
+        body_len: body.len() as u64,
+        checksum: xxh64(&body),
+    };
     atomic::write_parts(path, &[&header.encode(), &body])?;
     Ok(HEADER_LEN as u64 + header.body_len)
 }
@@ -122,13 +128,14 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, kind: Kind) -> Result<T, Ca
         Ok((_, rest)) => format!("{} bytes are left over", rest.len()),
         Err(error) => error.to_string(),
     };
-    Err(CacheError::Content { path: path.into(), problem, fix: kind.fix() })
+    Err(CacheError::Content { path: path.into(), problem, fix: kind.fix })
 }
 
-/// The kind of a file, from its header alone.
-pub(crate) fn read_kind(path: &Path) -> Result<Kind, CacheError> {
+/// The code and the name of a file's kind, from its header alone.
+pub(crate) fn read_kind(path: &Path) -> Result<([u8; 8], &'static str), CacheError> {
     let mut file = File::open(path).map_err(|source| CacheError::Io { path: path.into(), source })?;
-    Ok(Header::read(&mut file, path)?.kind)
+    let header = Header::read(&mut file, path)?;
+    Ok((header.code, header.name))
 }
 
 /// Whether a file is whole and of a kind, by its length and checksum.
@@ -141,18 +148,24 @@ fn read_payload(path: &Path, kind: Kind) -> Result<Vec<u8>, CacheError> {
     decompress(&body, header.payload_len).map_err(|error| CacheError::Damaged {
         path: path.into(),
         problem: error.to_string(),
-        fix: kind.fix(),
+        fix: kind.fix,
     })
 }
 
 fn read_body(path: &Path, kind: Kind) -> Result<(Header, Vec<u8>), CacheError> {
     let io_error = |source| CacheError::Io { path: path.into(), source };
-    let damaged = |problem| CacheError::Damaged { path: path.into(), problem, fix: kind.fix() };
+    let damaged = |problem| CacheError::Damaged { path: path.into(), problem, fix: kind.fix };
     let mut file = File::open(path).map_err(io_error)?;
     let header = Header::read(&mut file, path)?;
-    if header.kind != kind {
-        let (found, expected) = (header.kind.name(), kind.name());
-        return Err(CacheError::Kind { path: path.into(), found, expected });
+    if header.code != kind.code {
+        // Checkpoints of two systems are called the same.
+        let found =
+            if header.name == kind.name { "checkpoint of another kind of simulation" } else { header.name };
+        return Err(CacheError::Kind { path: path.into(), found, expected: kind.name });
+    }
+    if header.version != kind.version {
+        let (found, expected) = (header.version, kind.version);
+        return Err(CacheError::Version { path: path.into(), found, expected });
     }
     // Memory is taken for what is there, not for what the header says.
     let mut body = Vec::new();
@@ -180,7 +193,11 @@ fn decompress(body: &[u8], payload_len: u64) -> io::Result<Vec<u8>> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
-    kind: Kind,
+    /// Of the kind's layout.
+    version: u32,
+    code: [u8; 8],
+    /// What files with the code are called.
+    name: &'static str,
     payload_len: u64,
     body_len: u64,
     /// Of the body.
@@ -192,7 +209,8 @@ impl Header {
         let mut bytes = [0; HEADER_LEN];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.kind.code());
+        bytes[12..16].copy_from_slice(&self.version.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.code);
         bytes[24..32].copy_from_slice(&self.payload_len.to_le_bytes());
         bytes[32..40].copy_from_slice(&self.body_len.to_le_bytes());
         bytes[40..48].copy_from_slice(&self.checksum.to_le_bytes());
@@ -230,10 +248,12 @@ impl Header {
         if word(48) != xxh64(&bytes[..48]) {
             return Err(damaged("the checksum of its header is wrong, some bytes have changed".into()));
         }
-        let Some(kind) = Kind::ALL.into_iter().find(|kind| kind.code() == bytes[16..24]) else {
+        let code = word(16).to_le_bytes();
+        let Some(name) = Kind::name_of(code) else {
             let found = String::from_utf8_lossy(&bytes[16..24]).into_owned();
             return Err(damaged(format!("it is of the unknown kind '{found}'")));
         };
-        Ok(Self { kind, payload_len: word(24), body_len: word(32), checksum: word(40) })
+        let version = (word(8) >> 32) as u32;
+        Ok(Self { version, code, name, payload_len: word(24), body_len: word(32), checksum: word(40) })
     }
 }

@@ -4,6 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
+const LIQUID: Kind = Kind::checkpoint(*b"drop", 3);
+
 fn value() -> (String, Vec<f64>, Option<u32>) {
     ("state".into(), (0..80).map(|k| f64::from(k).sin()).collect(), Some(7))
 }
@@ -12,13 +14,13 @@ fn value() -> (String, Vec<f64>, Option<u32>) {
 fn any_damaged_byte_and_any_missing_end_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.checkpoint");
-    let written = write_checkpoint(&path, &value()).unwrap();
+    let written = write_checkpoint(&path, LIQUID, &value()).unwrap();
     let whole = fs::read(&path).unwrap();
     assert_eq!(written, whole.len() as u64);
-    assert_eq!(read_checkpoint::<(String, Vec<f64>, Option<u32>)>(&path).unwrap(), value());
+    assert_eq!(read_checkpoint::<(String, Vec<f64>, Option<u32>)>(&path, LIQUID).unwrap(), value());
     let refused = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
-        read_checkpoint::<(String, Vec<f64>, Option<u32>)>(&path).unwrap_err().to_string()
+        read_checkpoint::<(String, Vec<f64>, Option<u32>)>(&path, LIQUID).unwrap_err().to_string()
     };
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
@@ -38,24 +40,30 @@ fn any_damaged_byte_and_any_missing_end_is_refused() {
 fn errors_say_what_is_wrong_and_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.checkpoint");
-    let message = || read_checkpoint::<u32>(&path).unwrap_err().to_string();
+    let message = || read_checkpoint::<u32>(&path, LIQUID).unwrap_err().to_string();
     assert!(message().starts_with("cannot read ") && message().ends_with("a.checkpoint"));
     fs::write(&path, b"solid teapot").unwrap();
     assert!(message().contains("is not a Meniscus file"));
 
-    write(&path, Kind::Frame3, &5u32).unwrap();
+    write(&path, FRAME_3D, &5u32).unwrap();
     assert!(message().ends_with("holds a frame in three dimensions, not a checkpoint; give the right file"));
-    assert_eq!(read_kind(&path).unwrap(), Kind::Frame3);
+    assert_eq!(read_kind(&path).unwrap(), (FRAME_3D.code, FRAME_3D.name));
 
-    write_checkpoint(&path, &"text").unwrap();
+    write_checkpoint(&path, LIQUID, &"text").unwrap();
     assert!(message().contains("is not what this version of Meniscus writes"));
-    write_checkpoint(&path, &(5u32, 6u32)).unwrap();
+    write_checkpoint(&path, LIQUID, &(5u32, 6u32)).unwrap();
     assert!(message().contains("1 bytes are left over"));
 
+    let older = Kind::checkpoint(*b"drop", 2);
+    write_checkpoint(&path, older, &5u32).unwrap();
+    assert!(message().contains("has format version 2, this program reads version 3"));
+    write_checkpoint(&path, Kind::checkpoint(*b"rain", 3), &5u32).unwrap();
+    assert!(message().contains("holds a checkpoint of another kind of simulation, not a checkpoint"));
+
     let mut newer = fs::read(&path).unwrap();
-    newer[8] = 9;
+    newer[8] = 10;
     fs::write(&path, newer).unwrap();
-    assert!(message().contains(&format!("has format version 9, this program reads version {VERSION}")));
+    assert!(message().contains(&format!("has format version 10, this program reads version {VERSION}")));
 }
 
 #[test]
@@ -65,13 +73,18 @@ fn a_header_that_promises_too_much_is_refused_without_taking_the_memory() {
     let body = compress(&5u32).unwrap().1;
     for payload_len in [u64::MAX, 1 << 50, 2, 0] {
         let header = Header {
-            kind: Kind::Checkpoint,
+            version: LIQUID.version,
+            code: LIQUID.code,
+            name: LIQUID.name,
             payload_len,
             body_len: body.len() as u64,
             checksum: xxh64(&body),
         };
         fs::write(&path, [&header.encode()[..], &body].concat()).unwrap();
-        assert!(matches!(read_checkpoint::<u32>(&path), Err(CacheError::Damaged { .. })), "{payload_len}");
+        assert!(
+            matches!(read_checkpoint::<u32>(&path, LIQUID), Err(CacheError::Damaged { .. })),
+            "{payload_len}"
+        );
     }
 }
 
@@ -85,9 +98,9 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let (a, b) = (folder.path().join("a"), folder.path().join("b"));
         let value = (numbers, text);
-        write_checkpoint(&a, &value).unwrap();
-        write_checkpoint(&b, &value).unwrap();
+        write_checkpoint(&a, LIQUID, &value).unwrap();
+        write_checkpoint(&b, LIQUID, &value).unwrap();
         prop_assert_eq!(fs::read(&a).unwrap(), fs::read(&b).unwrap());
-        prop_assert_eq!(read_checkpoint::<(Vec<u64>, String)>(&a).unwrap(), value);
+        prop_assert_eq!(read_checkpoint::<(Vec<u64>, String)>(&a, LIQUID).unwrap(), value);
     }
 }

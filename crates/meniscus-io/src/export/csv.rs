@@ -6,7 +6,7 @@ use std::path::Path;
 use meniscus_core::shape::RigidTransform;
 
 use crate::container::write_atomically;
-use crate::{Frame, WriteError};
+use crate::{Frame, WriteError, names};
 
 /// A table of what frames hold, as text. Lines begin with the number and the time of the frame; numbers are those of the simulation, to
 /// the last digit, in SI units.
@@ -29,7 +29,7 @@ impl Table {
 
     /// Adds a line for each bubble of a frame; a frame without bubbles has none.
     pub fn add_bubbles<const D: usize>(&mut self, frame: &Frame<D>) {
-        for bubble in frame.air.iter().flat_map(|air| &air.bubbles) {
+        for bubble in frame.bubbles(names::BUBBLES).unwrap_or_default() {
             let before = [bubble.volume, bubble.rest_volume, bubble.pressure];
             let after = [bubble.area, bubble.age];
             let numbers = before.into_iter().chain(bubble.centroid).chain(bubble.velocity).chain(after);

@@ -7,7 +7,7 @@ use meniscus_core::grid::Grid;
 use super::surface::{in_space, metres};
 use super::{Elements, SurfaceExport};
 use crate::container::write_atomically;
-use crate::{FrameParticles, WriteError};
+use crate::{Points, WriteError};
 
 /// Writes a surface with normals and velocities, the vertex properties `nx` to `nz` and `vx` to `vz`, and where
 /// bubbles are known with the integer `bubble`.
@@ -43,14 +43,16 @@ pub fn write_surface_ply(path: impl AsRef<Path>, surface: &SurfaceExport) -> Res
     write_atomically(path, &bytes)
 }
 
-/// Writes particles as vertices with velocities, in metres and metres a second.
+/// Writes particles as vertices with velocities, in metres and metres a second; 0 where they have none.
 pub fn write_particles_ply<const D: usize>(
     path: impl AsRef<Path>,
     grid: &Grid<D>,
-    particles: &FrameParticles<D>,
+    particles: &Points<D>,
 ) -> Result<(), WriteError> {
     let mut bytes = header(particles.position.len(), &["x", "y", "z", "vx", "vy", "vz"], "");
-    for (&x, &v) in particles.position.iter().zip(&particles.velocity) {
+    let velocity = particles.velocity();
+    for (k, &x) in particles.position.iter().enumerate() {
+        let v = velocity.map_or([0.0; D], |velocity| velocity[k]);
         bytes.extend_from_slice(bytemuck::bytes_of(&[metres(grid, x), in_space(v)]));
     }
     write_atomically(path, &bytes)
@@ -60,12 +62,12 @@ pub fn write_particles_ply<const D: usize>(
 pub fn write_markers_ply<const D: usize>(
     path: impl AsRef<Path>,
     grid: &Grid<D>,
-    smokes: &[Vec<[f32; D]>],
+    smokes: &[&[[f32; D]]],
 ) -> Result<(), WriteError> {
-    let count = smokes.iter().map(Vec::len).sum();
+    let count = smokes.iter().map(|markers| markers.len()).sum();
     let mut bytes = header(count, &["x", "y", "z"], "property int smoke\n");
     for (number, markers) in smokes.iter().enumerate() {
-        for &x in markers {
+        for &x in *markers {
             bytes.extend_from_slice(bytemuck::bytes_of(&metres(grid, x)));
             bytes.extend_from_slice(&(number as i32).to_le_bytes());
         }

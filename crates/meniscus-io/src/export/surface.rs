@@ -7,7 +7,7 @@ use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
 
 use super::bubbles::bordering;
-use crate::Frame;
+use crate::FrameLiquid;
 use crate::frame::BAND;
 
 /// A surface in space, or an outline in the plane z = 0, with values at its vertices.
@@ -41,26 +41,27 @@ pub enum Elements {
 /// ```
 /// # use meniscus_core::shape::{Shape, ShapeError};
 /// # fn posed(shapes: &[Shape<3>], frame: &meniscus_io::Frame<3>) -> Result<Vec<Shape<3>>, ShapeError> {
-/// shapes.iter().zip(&frame.solids).map(|(shape, pose)| shape.clone().transformed(*pose)).collect()
+/// let poses = frame.poses(meniscus_io::names::SOLIDS).unwrap_or_default();
+/// shapes.iter().zip(poses).map(|(shape, pose)| shape.clone().transformed(*pose)).collect()
 /// # }
 /// ```
-pub fn frame_surface(frame: &Frame<3>, solids: &[Shape<3>]) -> SurfaceExport {
-    let mesh = surface_mesh(&without_solids(frame, solids));
+pub fn frame_surface(liquid: &FrameLiquid<3>, solids: &[Shape<3>]) -> SurfaceExport {
+    let mesh = surface_mesh(&without_solids(liquid, solids));
     let (position, count) = (&mesh.position, mesh.position.len());
-    let bubble = frame.air.as_ref().map(|air| bordering(&air.bubble_of, position, &mesh.normal));
+    let bubble = liquid.bubble.map(|bubble_of| bordering(bubble_of, position, &mesh.normal));
     SurfaceExport {
         bubble,
-        position: parallel::map_each(count, |k| metres(&frame.grid, position[k])),
-        velocity: parallel::map_each(count, |k| interpolate_faces(&frame.velocity, position[k])),
+        position: parallel::map_each(count, |k| metres(liquid.grid, position[k])),
+        velocity: parallel::map_each(count, |k| interpolate_faces(liquid.velocity, position[k])),
         normal: mesh.normal,
         elements: Elements::Triangles(mesh.triangles),
     }
 }
 
 /// The outline of the liquid of a frame in the plane; see [`frame_surface`].
-pub fn frame_contour(frame: &Frame<2>, solids: &[Shape<2>]) -> SurfaceExport {
+pub fn frame_contour(liquid: &FrameLiquid<2>, solids: &[Shape<2>]) -> SurfaceExport {
     let (mut position, mut normal, mut edges) = (Vec::new(), Vec::new(), Vec::new());
-    for points in contour(&without_solids(frame, solids)) {
+    for points in contour(&without_solids(liquid, solids)) {
         let (first, count) = (position.len() as u32, points.len());
         for (k, &point) in points.iter().enumerate() {
             let (before, after) = (points[(k + count - 1) % count], points[(k + 1) % count]);
@@ -72,16 +73,16 @@ pub fn frame_contour(frame: &Frame<2>, solids: &[Shape<2>]) -> SurfaceExport {
             edges.push([first + k as u32, first + ((k + 1) % count) as u32]);
         }
     }
-    let bubble = frame.air.as_ref().map(|air| bordering(&air.bubble_of, &position, &normal));
-    let of_liquid = |k: usize| in_space(interpolate_faces(&frame.velocity, position[k]));
+    let bubble = liquid.bubble.map(|bubble_of| bordering(bubble_of, &position, &normal));
+    let of_liquid = |k: usize| in_space(interpolate_faces(liquid.velocity, position[k]));
     let velocity = parallel::map_each(position.len(), of_liquid);
-    let position = parallel::map_each(position.len(), |k| metres(&frame.grid, position[k]));
+    let position = parallel::map_each(position.len(), |k| metres(liquid.grid, position[k]));
     SurfaceExport { position, normal, velocity, bubble, elements: Elements::Edges(edges) }
 }
 
 /// The level set of a frame with the solids cut away, in cells: `max(phi, -solid)`.
-pub fn without_solids<const D: usize>(frame: &Frame<D>, solids: &[Shape<D>]) -> Field<f32, D> {
-    let Frame { grid, level_set, .. } = frame;
+pub fn without_solids<const D: usize>(liquid: &FrameLiquid<D>, solids: &[Shape<D>]) -> Field<f32, D> {
+    let FrameLiquid { grid, level_set, .. } = *liquid;
     let mut phi = level_set.clone();
     let blocks = level_set.blocks();
     let solid = |x: [f64; D]| {

@@ -52,6 +52,21 @@ pub(super) fn integrate<const D: usize>(block: &mut [i16]) {
     }
 }
 
+/// Each number less the one before.
+pub(super) fn differences(mut values: Vec<i16>) -> Vec<i16> {
+    for i in (1..values.len()).rev() {
+        values[i] = values[i].wrapping_sub(values[i - 1]);
+    }
+    values
+}
+
+/// The inverse of [`differences`].
+pub(super) fn sums(values: &mut [i16]) {
+    for i in 1..values.len() {
+        values[i] = values[i].wrapping_add(values[i - 1]);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -26,8 +26,8 @@ pub(super) struct Haze {
 
 impl Haze {
     /// None where there is no smoke.
-    pub fn new(cells: [usize; 3], smoke: &[Vec<[f32; 3]>]) -> Option<Self> {
-        if smoke.iter().all(Vec::is_empty) {
+    pub fn new(cells: [usize; 3], smoke: &[&[[f32; 3]]]) -> Option<Self> {
+        if smoke.iter().all(|markers| markers.is_empty()) {
             return None;
         }
         let clouds: Vec<Density<3>> = smoke.iter().map(|markers| Density::new(cells, markers)).collect();

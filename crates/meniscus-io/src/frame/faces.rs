@@ -1,4 +1,4 @@
-//! The velocities of a frame, and how any velocities are stored: relative to the fastest of a group.
+//! Components on faces, and how any velocities are stored: relative to the fastest of a group.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use super::planes::{difference, from_planes, integrate, to_planes};
 /// The number stored for the largest component of a group: 11 bits with the sign, like a half-precision number.
 const STEPS: f64 = 1023.0;
 
-/// Face velocities in the blocks near the liquid.
+/// Components on the faces of some blocks.
 #[derive(Serialize, Deserialize)]
-pub(super) struct PackedVelocity {
+pub(super) struct PackedFaces {
     /// One for each axis.
     #[serde(with = "bulk")]
     background: Vec<f32>,
@@ -26,7 +26,7 @@ pub(super) struct PackedVelocity {
     planes: Vec<u8>,
 }
 
-impl PackedVelocity {
+impl PackedFaces {
     /// Stores the blocks for which `is_stored`.
     pub(super) fn new<const D: usize>(field: &FaceField<f32, D>, is_stored: &[bool]) -> Self {
         let stored = stored_blocks(is_stored);
@@ -54,10 +54,10 @@ impl PackedVelocity {
     ) -> Result<FaceField<f32, D>, String> {
         let stored = stored_blocks(is_stored);
         if self.background.len() != D || self.largest.len() != stored.len() {
-            return Err(format!("its velocities are not those of {} blocks", stored.len()));
+            return Err(format!("its faces are not those of {} blocks", stored.len()));
         }
         let count = stored.len() * block_len::<D>();
-        let mut packed = from_planes_by_axis(&self.planes, D, count, "its velocity field")?;
+        let mut packed = from_planes_by_axis(&self.planes, D, count, "its faces")?;
         let mut field = FaceField::new(blocks.clone(), 0.0);
         for (a, axis) in field.axes.iter_mut().enumerate() {
             *axis = Field::new(blocks.clone(), self.background[a]);

@@ -1,4 +1,4 @@
-//! The level set of a frame.
+//! Signed distances of a frame.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ pub(crate) const BAND: f32 = 3.0;
 /// The number stored for a distance of [`BAND`].
 const STEPS: i16 = i16::MAX;
 
-/// A level set in 16 bits a cell, and nearly nothing for blocks all of whose cells agree.
+/// Signed distances in 16 bits a cell, and nearly nothing for blocks all of whose cells agree.
 #[derive(Serialize, Deserialize)]
-pub(super) struct PackedLevelSet {
+pub(super) struct PackedDistance {
     background: i16,
     /// For each block one if its cells differ, else zero.
     #[serde(with = "bulk")]
@@ -30,7 +30,7 @@ pub(super) struct PackedLevelSet {
     planes: Vec<u8>,
 }
 
-impl PackedLevelSet {
+impl PackedDistance {
     pub(super) fn new<const D: usize>(field: &Field<f32, D>) -> Self {
         let values = parallel::map_each(field.values().len(), |k| quantise(field.values()[k]));
         let blocks = || values.chunks_exact(block_len::<D>());
@@ -45,9 +45,9 @@ impl PackedLevelSet {
     pub(super) fn unpack<const D: usize>(&self, blocks: Arc<Blocks<D>>) -> Result<Field<f32, D>, String> {
         let mixed_count = self.is_mixed.iter().filter(|&&mixed| mixed != 0).count();
         if self.is_mixed.len() != blocks.len() || self.uniform.len() != blocks.len() - mixed_count {
-            return Err(format!("its level set is not that of {} blocks", blocks.len()));
+            return Err(format!("its distances are not those of {} blocks", blocks.len()));
         }
-        let mut mixed = from_planes(&self.planes, mixed_count * block_len::<D>(), "its level set")?;
+        let mut mixed = from_planes(&self.planes, mixed_count * block_len::<D>(), "its distances")?;
         parallel::for_chunks(&mut mixed, block_len::<D>(), |_, block| integrate::<D>(block));
 
         let mut field = Field::new(blocks, restore(self.background));
