@@ -180,6 +180,8 @@ fn mapped_parts_with<S, P: Send, R: Send>(
     parts.map_init(scratch, |scratch, (k, part)| f(scratch, k, part)).collect()
 }
 
+type OfBoth<'a, T, U, R> = dyn Fn(usize, &mut [T], &mut [U]) -> R + Sync + 'a;
+
 /// Calls `f` with chunks of two lists side by side, so many values of each, and their number.
 pub fn for_both_chunks<T: Send, U: Send>(
     [t_len, u_len]: [usize; 2],
@@ -191,12 +193,7 @@ pub fn for_both_chunks<T: Send, U: Send>(
 }
 
 #[inline(never)]
-fn both_chunks<T: Send, U: Send>(
-    [t_len, u_len]: [usize; 2],
-    t: &mut [T],
-    u: &mut [U],
-    f: &(dyn Fn(usize, &mut [T], &mut [U]) + Sync),
-) {
+fn both_chunks<T: Send, U: Send>([t_len, u_len]: [usize; 2], t: &mut [T], u: &mut [U], f: &OfBoth<T, U, ()>) {
     let chunks = t.par_chunks_mut(t_len).zip(u.par_chunks_mut(u_len)).enumerate();
     chunks.for_each(|(k, (t, u))| f(k, t, u));
 }
@@ -205,6 +202,61 @@ fn both_chunks<T: Send, U: Send>(
 pub fn chunk<T>(values: &[T], len: usize, number: usize) -> &[T] {
     let first = number * len;
     &values[first..values.len().min(first + len)]
+}
+
+/// What `f` gives for chunks of two lists side by side, so many values of each, and their number.
+pub fn map_both_chunks<T: Send, U: Send, R: Send>(
+    [t_len, u_len]: [usize; 2],
+    t: &mut [T],
+    u: &mut [U],
+    f: impl Fn(usize, &mut [T], &mut [U]) -> R + Sync,
+) -> Vec<R> {
+    mapped_both_chunks([t_len, u_len], t, u, &f)
+}
+
+#[inline(never)]
+fn mapped_both_chunks<T: Send, U: Send, R: Send>(
+    [t_len, u_len]: [usize; 2],
+    t: &mut [T],
+    u: &mut [U],
+    f: &OfBoth<T, U, R>,
+) -> Vec<R> {
+    let chunks = t.par_chunks_mut(t_len).zip(u.par_chunks_mut(u_len)).enumerate();
+    chunks.map(|(k, (t, u))| f(k, t, u)).collect()
+}
+
+/// What `f` gives for each piece of a list that is only read.
+pub fn map_pieces<T: Sync, R: Send>(values: &[T], f: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+    map(values.len().div_ceil(PIECE), |k| f(chunk(values, PIECE, k)))
+}
+
+/// Calls `f` with each value, where that is too little work to be a piece.
+pub fn update<T: Send>(values: &mut [T], f: impl Fn(&mut T) + Sync) {
+    for_chunks(values, PIECE, |_, chunk| chunk.iter_mut().for_each(&f));
+}
+
+/// Calls `f` with each value and its companion in a list as long, where that is too little work to be a piece.
+pub fn update_by<T: Send, U: Sync>(values: &mut [T], others: &[U], f: impl Fn(&mut T, &U) + Sync) {
+    assert_eq!(values.len(), others.len(), "every value has a companion");
+    for_chunks(values, PIECE, |k, values| {
+        values.iter_mut().zip(chunk(others, PIECE, k)).for_each(|(value, other)| f(value, other));
+    });
+}
+
+/// The numbers of a piece of [`gather`]: few, as for some of them `f` may have a lot to do.
+const FEW: usize = 64;
+
+/// All that `f` gives for the numbers below `count`, in order, where that is too little work to be a piece.
+pub fn gather<I: IntoIterator<Item: Send>>(count: usize, f: impl Fn(usize) -> I + Sync) -> Vec<I::Item> {
+    let piece = |k: usize| (k * FEW..count.min((k + 1) * FEW)).flat_map(&f).collect();
+    joined(map(count.div_ceil(FEW), piece))
+}
+
+#[inline(never)]
+fn joined<R>(parts: Vec<Vec<R>>) -> Vec<R> {
+    let mut all = Vec::with_capacity(parts.iter().map(Vec::len).sum());
+    parts.into_iter().for_each(|part| all.extend(part));
+    all
 }
 
 #[cfg(test)]
@@ -223,6 +275,9 @@ mod tests {
         assert_eq!(find_first(100, |k| (k % 7 == 6).then_some(k)), Some(6));
         assert_eq!(find_first(0, Some), None);
         assert!(any(10, |k| k == 9) && !any(10, |k| k == 10));
+        let thirds = gather(1000, |k| k.is_multiple_of(3).then_some(k));
+        assert_eq!(thirds, (0..1000).step_by(3).collect::<Vec<_>>());
+        assert_eq!(map_pieces(&thirds, |piece| piece[0]), [0, 3 * PIECE]);
     }
 
     #[test]
@@ -247,5 +302,13 @@ mod tests {
         assert!((0..1003).all(|i| values[i] == 1 + i));
         let firsts = map_chunks_with(&mut values, 10, || 1, |one, _, chunk| chunk[0] - *one);
         assert_eq!(firsts, (0..1003).step_by(10).collect::<Vec<_>>());
+        let sums = map_both_chunks([500, 100], &mut values, &mut others, |k, values, others| {
+            values.len() + others.len() + k
+        });
+        assert_eq!(sums, [600, 601, 7]);
+        let companions = values.clone();
+        update(&mut values, |value| *value *= 2);
+        update_by(&mut values, &companions, |value, companion| *value -= companion);
+        assert_eq!(values, companions);
     }
 }

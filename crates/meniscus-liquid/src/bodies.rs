@@ -4,9 +4,9 @@ use std::fmt::Debug;
 
 use meniscus_core::fractions::{grid_cell_open_fraction, grid_face_open_fraction};
 use meniscus_core::grid::Grid;
+use meniscus_core::parallel;
 use meniscus_core::shape::{RigidTransform, Rotation};
 use meniscus_core::vector::{add_scaled, norm};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::CLOSED;
@@ -121,7 +121,7 @@ pub fn closed_faces<const D: usize>(grid: &Grid<D>, body: &Solid<D>) -> Vec<Clos
         let closed = faces.map(|(axis, cell)| (axis, cell, closed_part(grid, body, axis, cell)));
         closed.filter(|(_, _, part)| *part > 0.0).collect()
     };
-    let layers: Vec<Vec<Closed<D>>> = (0..count[D - 1]).into_par_iter().map(layer).collect();
+    let layers: Vec<Vec<Closed<D>>> = parallel::map(count[D - 1], layer);
     layers.concat()
 }
 

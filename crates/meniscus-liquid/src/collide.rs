@@ -1,9 +1,9 @@
 //! Keeping particles out of solids and inside the domain.
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks};
+use meniscus_core::parallel::{self, PIECE};
 use meniscus_core::particles::Particles;
 use meniscus_core::vector::{add_scaled, dot, sub};
-use rayon::prelude::*;
 
 use crate::boundary::{Boundary, SIGHT};
 use crate::params::{Params, Solid};
@@ -28,8 +28,11 @@ pub struct CollideInfo {
 /// Puts particles back behind the closed sides of the domain, where they stop; marks those that left through open ones by
 /// a position that is no number.
 pub fn keep_inside<const D: usize>(params: &Params<D>, particles: &mut Particles<D>) -> CollideInfo {
-    let particles = particles.position.par_iter_mut().zip(&mut particles.velocity);
-    particles.map(|(x, v)| stay_inside(params, x, v)).reduce(CollideInfo::default, CollideInfo::plus)
+    let fate = |_: usize, x: &mut [[f32; D]], v: &mut [[f32; D]]| {
+        CollideInfo::sum(x.iter_mut().zip(v).map(|(x, v)| stay_inside(params, x, v)))
+    };
+    let Particles { position, velocity, .. } = particles;
+    CollideInfo::sum(parallel::map_both_chunks([PIECE; 2], position, velocity, fate))
 }
 
 #[inline]
@@ -68,9 +71,12 @@ pub fn meet_solids<const D: usize>(
     before: &[[f32; D]],
     particles: &mut Particles<D>,
 ) -> CollideInfo {
-    let particles = particles.position.par_iter_mut().zip(&mut particles.velocity).zip(before);
-    let fate = |((x, v), before): ((&mut [f32; D], &mut [f32; D]), &[f32; D])| obstacles.meet(before, x, v);
-    particles.map(fate).reduce(CollideInfo::default, CollideInfo::plus)
+    let fate = |k: usize, x: &mut [[f32; D]], v: &mut [[f32; D]]| {
+        let particles = x.iter_mut().zip(v).zip(parallel::chunk(before, PIECE, k));
+        CollideInfo::sum(particles.map(|((x, v), before)| obstacles.meet(before, x, v)))
+    };
+    let Particles { position, velocity, .. } = particles;
+    CollideInfo::sum(parallel::map_both_chunks([PIECE; 2], position, velocity, fate))
 }
 
 /// The same for points without a velocity, which are kept inside the domain too.
@@ -83,7 +89,7 @@ pub fn keep_points<const D: usize>(
         let mut at_rest = [0.0; D];
         stay_inside(obstacles.params, x, &mut at_rest).plus(obstacles.meet(before, x, &mut at_rest))
     };
-    points.iter_mut().zip(before).map(fate).fold(CollideInfo::default(), CollideInfo::plus)
+    CollideInfo::sum(points.iter_mut().zip(before).map(fate))
 }
 
 /// The solids that particles may meet in a substep.
@@ -232,7 +238,7 @@ impl<'a, const D: usize> Nearby<'a, D> {
             }
             nearby
         };
-        (0..blocks.len()).into_par_iter().map(of_block).collect()
+        parallel::map(blocks.len(), of_block)
     }
 
     /// Whether all these solids are certain to be farther than `reach` from a point of the block, in cells.
@@ -303,6 +309,10 @@ impl CollideInfo {
     /// The sum of two.
     pub fn plus(self, other: Self) -> Self {
         Self { left: self.left + other.left, lost: self.lost + other.lost }
+    }
+
+    fn sum(all: impl IntoIterator<Item = Self>) -> Self {
+        all.into_iter().fold(Self::default(), Self::plus)
     }
 }
 

@@ -21,8 +21,8 @@ mod sharpen;
 
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block, neighbourhood};
 use meniscus_core::interpolate::interpolate_cubic;
+use meniscus_core::parallel;
 use meniscus_core::vector::{dot, norm};
-use rayon::prelude::*;
 
 use balance::balance;
 pub use contact_lines::impulses_of_contact_lines;
@@ -61,9 +61,11 @@ pub fn surface_pressure<const D: usize>(
 ) -> Field<f32, D> {
     let scale = params.surface_tension / params.grid.dx;
     let mut pressure = Field::new(level_set.blocks().clone(), 0.0);
-    pressure.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each_init(
+    parallel::for_chunks_with(
+        pressure.values_mut(),
+        block_len::<D>(),
         || Tile::new(0.0),
-        |tile, (block, values)| {
+        |tile, block, values| {
             if level_set.block(block).iter().all(|v| v.abs() > FAR) {
                 return;
             }
@@ -79,7 +81,7 @@ pub fn surface_pressure<const D: usize>(
     let largest = (scale * largest_sum::<D>()) as f32;
     let mut pressure = sharpened(&pressure, level_set);
     balance(&mut pressure, level_set, boundary);
-    pressure.values_mut().par_iter_mut().for_each(|value| *value = value.clamp(-largest, largest));
+    parallel::update(pressure.values_mut(), |value| *value = value.clamp(-largest, largest));
     pressure
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block, sides};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::Boundary;
@@ -130,7 +130,7 @@ pub fn flow_between_blocks<const D: usize>(
             before.blocks().locate(first).map_or(Filling::InPart, |slot| filling(before.block(slot.block)));
         if filling(after.block(block)) == old { old } else { Filling::InPart }
     };
-    let fillings: Vec<Filling> = (0..blocks.len()).into_par_iter().map(filling_of).collect();
+    let fillings: Vec<Filling> = parallel::map(blocks.len(), filling_of);
     // Through the lower faces of a block along an axis, upwards.
     let through = |block: usize, axis: usize| -> f64 {
         let Some(below) = blocks.neighbour(block, axis, 0) else { return 0.0 };
@@ -162,10 +162,8 @@ pub fn flow_between_blocks<const D: usize>(
         };
         of_layer.map(flow).sum()
     };
-    let through: Vec<[f64; D]> = (0..blocks.len())
-        .into_par_iter()
-        .map(|block| std::array::from_fn(|axis| through(block, axis)))
-        .collect();
+    let through: Vec<[f64; D]> =
+        parallel::map(blocks.len(), |block| std::array::from_fn(|axis| through(block, axis)));
     let out = |block: usize| {
         let of_axis = |axis: usize| {
             let above = blocks.neighbour(block, axis, 1);
@@ -210,5 +208,5 @@ pub fn count_cells<const D: usize>(
         blocks.cells_inside(block).filter_map(&owner).for_each(|owner| census.count(owner));
         census
     };
-    (0..blocks.len()).into_par_iter().map(of_block).collect()
+    parallel::map(blocks.len(), of_block)
 }

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, local_index, sides, unravel};
 use meniscus_core::level_set::{interface_distance, redistance};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use crate::boundary::{Boundary, is_parted, point_in_the_open};
 use crate::params::{Params, Solid};
@@ -40,7 +40,8 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
     /// at least `unseen`, which is at most [`REACH`].
     pub fn hide(&self, distance: &mut Field<f32, D>, particles: Sorted<D>, unseen: f32) {
         let at_home = AtHome::new(self, particles);
-        let corrected = |&slot: &Slot| {
+        let corrected = |k: usize| {
+            let slot = self.near[k];
             let known = distance[slot];
             if known >= unseen {
                 return None;
@@ -51,15 +52,15 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
             let seen = if own <= known + 1e-6 { own } else { self.nearest_seen(slot, centre, &at_home) };
             (seen > known + 1e-6).then_some((slot, seen.min(unseen)))
         };
-        let corrected: Vec<(Slot, f32)> = self.near.par_iter().filter_map(corrected).collect();
-        for (slot, value) in corrected {
+        for (slot, value) in parallel::gather(self.near.len(), corrected) {
             distance.values_mut()[slot.flat::<D>()] = value;
         }
     }
 
     /// The distances of cells from the surface that they see, where such a wall lies between them and a cell of the other fluid: the surface is not in the wall.
     fn distances_seen(&self, phi: &Field<f32, D>) -> Vec<Seen> {
-        let of_cell = |&slot: &Slot| {
+        let of_cell = |k: usize| {
+            let slot = self.near[k];
             if !self.has_open_face(slot) {
                 return None;
             }
@@ -74,7 +75,7 @@ impl<'a, const D: usize> ThinWalls<'a, D> {
             });
             parted.then(|| Seen { slot, value, distance: interface_distance::<D>(value, neighbours) })
         };
-        self.near.par_iter().filter_map(of_cell).collect()
+        parallel::gather(self.near.len(), of_cell)
     }
 
     /// The cell across a face, and whether that is open.
@@ -228,15 +229,16 @@ struct AtHome<'a, const D: usize> {
 
 impl<'a, const D: usize> AtHome<'a, D> {
     fn new(walls: &ThinWalls<D>, particles: Sorted<'a, D>) -> Self {
-        let blocks = 0..walls.boundary.blocks().len();
-        let starts = blocks.into_par_iter().map(|block| starts_of_cells(particles, block)).collect();
+        let blocks = walls.boundary.blocks().len();
+        let starts = parallel::map(blocks, |block| starts_of_cells(particles, block));
         let mut homes = Self { particles, starts, gathered: HashMap::new() };
         let cut: Vec<Slot> = walls.near.iter().copied().filter(|slot| walls.is_cut(*slot)).collect();
         let solids = walls.distances();
-        let of_cell = |slot: &Slot| -> Vec<(Option<Slot>, [f32; D])> {
-            homes.inside(*slot).iter().map(|&x| (walls.home(&solids, x), x)).collect()
+        // What the particles of a cell see is enough work to be a piece.
+        let of_cell = |k: usize| -> Vec<(Option<Slot>, [f32; D])> {
+            homes.inside(cut[k]).iter().map(|&x| (walls.home(&solids, x), x)).collect()
         };
-        let found: Vec<Vec<(Option<Slot>, [f32; D])>> = cut.par_iter().map(of_cell).collect();
+        let found = parallel::map(cut.len(), of_cell);
         homes.gathered.extend(cut.iter().map(|slot| (slot.flat::<D>(), Vec::new())));
         for (home, x) in found.into_iter().flatten() {
             let Some(home) = home else { continue };

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use meniscus_core::fractions::grid_face_open_fraction;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, local_index, sides};
+use meniscus_core::parallel::{self, PIECE};
 use meniscus_core::particles::{BlockRanges, jittered};
 use meniscus_core::shape::Shape;
-use rayon::prelude::*;
 
 use crate::books::Ledger;
 use crate::boundary::{Boundary, covered_cells};
@@ -60,7 +60,7 @@ fn combine<const D: usize>(
     change: impl Fn(f32, f32) -> f32 + Sync,
 ) {
     let blocks = level_set.blocks().clone();
-    level_set.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+    parallel::for_chunks(level_set.values_mut(), block_len::<D>(), |block, values| {
         if !touches(params, shape, blocks.coord(block)) {
             return;
         }
@@ -109,12 +109,16 @@ pub fn drain<const D: usize>(state: &mut State<D>, params: &Params<D>, sinks: &[
     for sink in sinks {
         let particles = &mut state.particles;
         let bounds = sink.bounds();
-        let taken = particles.position.par_iter_mut().filter_map(|x| {
+        let is_drained = |x: &[f32; D]| {
             let point = params.to_metres(*x);
-            let inside = bounds.contains(point) && sink.signed_distance(point) < 0.0;
-            inside.then(|| *x = [f32::NAN; D])
-        });
-        drained += taken.count();
+            bounds.contains(point) && sink.signed_distance(point) < 0.0
+        };
+        let drained_of = |_: usize, position: &mut [[f32; D]]| {
+            let taken = position.iter_mut().filter(|x| is_drained(x));
+            taken.map(|x| *x = [f32::NAN; D]).count()
+        };
+        let counts = parallel::map_chunks(&mut particles.position, PIECE, drained_of);
+        drained += counts.into_iter().sum::<usize>();
     }
     drained
 }

@@ -3,8 +3,8 @@
 use meniscus_core::components::BlockCells;
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
 use meniscus_core::interpolate::interpolate;
+use meniscus_core::parallel;
 use meniscus_core::vector::{dot, norm};
-use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 
@@ -103,7 +103,7 @@ pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<
             blocks.cells_inside(block).map(|slot| liquid_fraction(tile, boundary, slot)).sum()
         }
     };
-    (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect()
+    parallel::map_with(blocks.len(), || Tile::new(0.0), of_block)
 }
 
 /// All liquid, without the area of its surface.
@@ -122,14 +122,13 @@ pub fn all_liquid<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -
             sum(blocks.cells_inside(block).map(of_cell))
         }
     };
-    let of_blocks: Vec<_> = (0..blocks.len()).into_par_iter().map_init(|| Tile::new(0.0), of_block).collect();
+    let of_blocks = parallel::map_with(blocks.len(), || Tile::new(0.0), of_block);
     sum(of_blocks)
 }
 
 /// All that solids leave of the domain.
 pub fn all_room<const D: usize>(boundary: &Boundary<D>) -> Holding<D> {
-    let blocks = 0..boundary.blocks().len();
-    sum(blocks.into_par_iter().map(|block| room_of_block(boundary, block)).collect::<Vec<_>>())
+    sum(parallel::map(boundary.blocks().len(), |block| room_of_block(boundary, block)))
 }
 
 /// What solids leave of a block.

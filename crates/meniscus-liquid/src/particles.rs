@@ -2,8 +2,8 @@
 
 use meniscus_core::grid::FaceField;
 use meniscus_core::interpolate::{Stencil, interpolate_faces};
+use meniscus_core::parallel;
 use meniscus_core::particles::Particles;
-use rayon::prelude::*;
 
 use crate::params::{Params, Transfer};
 
@@ -19,14 +19,14 @@ pub struct Newcomers<const D: usize> {
 impl<const D: usize> Newcomers<D> {
     /// Adds particles that move with the flow.
     pub fn join_flow(&mut self, position: Vec<[f32; D]>, flow: &FaceField<f32, D>, params: &Params<D>) {
-        self.velocity.par_extend(position.par_iter().map(|&x| interpolate_faces(flow, x)));
+        self.velocity.extend(parallel::map_each(position.len(), |k| interpolate_faces(flow, position[k])));
         if params.transfer == Transfer::Apic {
             let gradient = |x: [f32; D], axis: usize| {
                 let stencil = Stencil::of_faces(flow.blocks().cells(), axis, x);
                 stencil.gradient(stencil.gather(&flow.axes[axis]))
             };
-            let affine = |&x: &[f32; D]| std::array::from_fn(|axis| gradient(x, axis));
-            self.affine.par_extend(position.par_iter().map(affine));
+            let affine = |k: usize| std::array::from_fn(|axis| gradient(position[k], axis));
+            self.affine.extend(parallel::map_each(position.len(), affine));
         }
         self.position.extend(position);
     }

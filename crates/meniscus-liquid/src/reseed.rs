@@ -1,8 +1,8 @@
 //! Keeping the number of particles in a cell within bounds.
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, local_index};
+use meniscus_core::parallel;
 use meniscus_core::particles::{BlockRanges, jittered};
-use rayon::prelude::*;
 
 use crate::boundary::THIN;
 use crate::params::{Params, Solid};
@@ -51,53 +51,50 @@ pub fn reseed<const D: usize>(
     let position = &state.particles_of(phase).position;
     let level_at = |slot: Slot| phase.level(state.level_set[slot]);
     let has_strays = params.second().is_some() && !(phase == Phase::Liquid && params.has_spray());
-    let found: Vec<(Vec<[f32; D]>, Vec<usize>)> = (0..blocks.len())
-        .into_par_iter()
-        .map(|block| {
-            let (mut new, mut surplus) = (Vec::new(), Vec::new());
-            let mut counts = [0; BLOCK_EDGE.pow(3)];
-            for x in &position[ranges.range(block)] {
-                counts[local_index(x.map(|c| c as usize % BLOCK_EDGE))] += 1;
+    let found: Vec<(Vec<[f32; D]>, Vec<usize>)> = parallel::map(blocks.len(), |block| {
+        let (mut new, mut surplus) = (Vec::new(), Vec::new());
+        let mut counts = [0; BLOCK_EDGE.pow(3)];
+        for x in &position[ranges.range(block)] {
+            counts[local_index(x.map(|c| c as usize % BLOCK_EDGE))] += 1;
+        }
+        let mut next = ranges.range(block).start;
+        for (local, &count) in counts.iter().enumerate().take(block_len::<D>()) {
+            // Those of a cell follow one another.
+            let own = next..next + count;
+            next = own.end;
+            let slot = Slot { block, local };
+            if has_strays && level_at(slot) > STRAY {
+                surplus.extend(own);
+                continue;
             }
-            let mut next = ranges.range(block).start;
-            for (local, &count) in counts.iter().enumerate().take(block_len::<D>()) {
-                // Those of a cell follow one another.
-                let own = next..next + count;
-                next = own.end;
-                let slot = Slot { block, local };
-                if has_strays && level_at(slot) > STRAY {
-                    surplus.extend(own);
-                    continue;
-                }
-                surplus.extend(own.clone().skip(most));
-                if count >= fewest || level_at(slot) > DEPTH {
-                    continue;
-                }
-                if !blocks.is_inside(slot) {
-                    continue;
-                }
-                let cell = blocks.cell(slot);
-                let centre = params.grid.cell_centre(cell.map(|c| c as i64));
-                let half_diagonal = 0.5 * (D as f64).sqrt() * params.grid.dx;
-                if solids.iter().any(|solid| solid.distance_before(centre) < -half_diagonal) {
-                    continue;
-                }
-                let inside = |slot: &Slot| level_at(*slot) < 0.0;
-                let views = known_inside(params, solids, &blocks, slot, inside);
-                let missing = fewest - count;
-                let halves = position[own].iter().fold(0u8, |halves, x| halves | 1 << half_of(*x));
-                let empty = (0..1 << D).filter(|k| halves >> k & 1 == 0);
-                let places = empty.map(|k| jittered(cell, k, salt));
-                // A wall may part a cell: what is known there holds for what is seen from there.
-                let is_seen = |x: &[f32; D]| {
-                    let place = params.to_metres(*x);
-                    views.iter().any(|view| is_seen_before(params, solids, [*view, place]))
-                };
-                new.extend(places.filter(is_seen).take(missing));
+            surplus.extend(own.clone().skip(most));
+            if count >= fewest || level_at(slot) > DEPTH {
+                continue;
             }
-            (new, surplus)
-        })
-        .collect();
+            if !blocks.is_inside(slot) {
+                continue;
+            }
+            let cell = blocks.cell(slot);
+            let centre = params.grid.cell_centre(cell.map(|c| c as i64));
+            let half_diagonal = 0.5 * (D as f64).sqrt() * params.grid.dx;
+            if solids.iter().any(|solid| solid.distance_before(centre) < -half_diagonal) {
+                continue;
+            }
+            let inside = |slot: &Slot| level_at(*slot) < 0.0;
+            let views = known_inside(params, solids, &blocks, slot, inside);
+            let missing = fewest - count;
+            let halves = position[own].iter().fold(0u8, |halves, x| halves | 1 << half_of(*x));
+            let empty = (0..1 << D).filter(|k| halves >> k & 1 == 0);
+            let places = empty.map(|k| jittered(cell, k, salt));
+            // A wall may part a cell: what is known there holds for what is seen from there.
+            let is_seen = |x: &[f32; D]| {
+                let place = params.to_metres(*x);
+                views.iter().any(|view| is_seen_before(params, solids, [*view, place]))
+            };
+            new.extend(places.filter(is_seen).take(missing));
+        }
+        (new, surplus)
+    });
 
     let (new, surplus): (Vec<Vec<[f32; D]>>, Vec<Vec<usize>>) = found.into_iter().unzip();
     let (new, surplus) = (new.concat(), surplus.concat());

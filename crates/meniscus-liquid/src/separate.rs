@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use meniscus_core::grid::{FaceField, Field, Slot, block_len, unravel};
 use meniscus_core::interpolate::{interpolate, interpolate_face};
 use meniscus_core::level_set::redistance;
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use crate::boundary::{Boundary, nearest_separates, wall_velocity};
 use crate::measure::{AT_SIDE, beyond_side};
@@ -46,11 +46,11 @@ pub fn leave_walls<const D: usize>(
     leaving: &[Slot],
 ) {
     let sides = walls.boundary.separating_sides;
-    let raised: Vec<(Slot, f32)> = around(leaving, walls.boundary)
-        .into_par_iter()
-        .filter_map(|slot| Some((slot, level_at_wall(velocity, walls, slot)?)))
-        .filter(|&(slot, level)| level > level_set[slot])
-        .collect();
+    let near = around(leaving, walls.boundary);
+    let raised = parallel::gather(near.len(), |k| {
+        let level = level_at_wall(velocity, walls, near[k])?;
+        (level > level_set[near[k]]).then_some((near[k], level))
+    });
     let left = leaving.iter().flat_map(|&slot| gaps_of(level_set, velocity, walls, slot));
     let mut gaps: Vec<Gap> = left.collect();
     let crosses = raised.iter().any(|&(slot, level)| (level < 0.0) != (level_set[slot] < 0.0));
@@ -160,7 +160,7 @@ pub fn gaps_at_sides<const D: usize>(level_set: &Field<f32, D>, separating: [[bo
         }
         found
     };
-    (0..blocks.len()).into_par_iter().map(of_block).collect::<Vec<_>>().concat()
+    parallel::map(blocks.len(), of_block).concat()
 }
 
 /// Puts the gaps at sides into a level set, where redistancing has forgotten them.

@@ -3,9 +3,9 @@
 use meniscus_core::advect::advect_points_then;
 use meniscus_core::grid::{FaceField, Field, unravel};
 use meniscus_core::interpolate::interpolate;
+use meniscus_core::parallel;
 use meniscus_core::particles::{BlockRanges, jittered, markers_along};
 use meniscus_core::serde_array::bulk;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::collide::{CollideInfo, Obstacles, keep_points};
@@ -57,7 +57,7 @@ pub fn missing_markers<const D: usize>(
             && interpolate(level_set, *x) < 0.0
             && solids.iter().all(|solid| solid.distance(point) > 0.0)
     };
-    (0..is_full.len()).into_par_iter().filter(|&k| !is_full[k]).map(place).filter(belongs).collect()
+    parallel::gather(is_full.len(), |k| (!is_full[k]).then(|| place(k)).filter(belongs))
 }
 
 /// Moves markers, sorted by the blocks of the velocity, with the flow, past solids; those that leave through open sides are gone.

@@ -1,8 +1,8 @@
 //! Particles that the grid does not resolve: they fly on their own.
 
 use meniscus_core::interpolate::interpolate;
+use meniscus_core::parallel;
 use meniscus_core::particles::{BlockRanges, Particles};
-use rayon::prelude::*;
 
 use crate::params::Params;
 use crate::state::State;
@@ -47,7 +47,7 @@ impl<const D: usize> Spray<D> {
             let found = ranges.range(block).filter(outside);
             found.map(|k| (k, particles.position[k], particles.velocity[k])).collect()
         };
-        let found: Vec<_> = (0..ranges.blocks().len()).into_par_iter().map(of_block).collect();
+        let found = parallel::map(ranges.blocks().len(), of_block);
         Self { particles: found.concat() }
     }
 

@@ -1,8 +1,8 @@
 //! Liquid and air that solids and sources squeeze where nothing can give way.
 
 use meniscus_core::grid::{Slot, block_len, sides};
+use meniscus_core::parallel;
 use meniscus_linalg::{Sealed, SolveInfo};
-use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 use crate::params::{Params, Solid, Surroundings};
@@ -211,7 +211,7 @@ fn changes<const D: usize>(
         }
         changes
     };
-    let of_blocks: Vec<Vec<Change>> = (0..blocks.len()).into_par_iter().map(of_walls).collect();
+    let of_blocks: Vec<Vec<Change>> = parallel::map(blocks.len(), of_walls);
     let mut changes = vec![Change::default(); rooms];
     for of_block in of_blocks {
         changes.iter_mut().zip(of_block).for_each(|(change, more)| *change = change.joined(more));
@@ -236,7 +236,8 @@ fn moving_solids_at<const D: usize>(
     let touches = |&index: &usize| {
         let solid = &surroundings.solids[index];
         solid.moves()
-            && cut.par_iter().any(|&block| {
+            && parallel::any(cut.len(), |k| {
+                let block = cut[k];
                 let members =
                     (0..block_len::<D>()).map(|local| Slot { block, local }).filter(|&s| is_member(s));
                 let centres =

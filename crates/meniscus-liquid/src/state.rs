@@ -5,9 +5,9 @@ use std::sync::Arc;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::level_set::redistance;
+use meniscus_core::parallel;
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace, blocks_near, seed};
 use meniscus_core::shape::{Bounds, Shape};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::RigidState;
@@ -149,7 +149,7 @@ impl<const D: usize> State<D> {
             if surroundings.solids.is_empty() {
                 return position;
             }
-            position.into_par_iter().filter(|&x| is_of(phase, x)).collect()
+            parallel::gather(position.len(), |k| Some(position[k]).filter(|&x| is_of(phase, x)))
         };
         let mut position = seeded(Phase::Liquid);
         if D == 3 && params.air == AirModel::None {

@@ -14,8 +14,8 @@ use meniscus_core::advect::advect_point;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block, sides};
 use meniscus_core::interpolate::{interpolate, interpolate_cubic};
 use meniscus_core::level_set::particle_distance;
+use meniscus_core::parallel;
 use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
-use rayon::prelude::*;
 
 use crate::books::Ledger;
 use crate::boundary::Boundary;
@@ -81,7 +81,7 @@ pub fn advect_surface<const D: usize>(
     let far = travel + 1.5;
     let cells = blocks.cells();
     let mut new = Field::new(blocks.clone(), band);
-    new.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+    parallel::for_chunks(new.values_mut(), block_len::<D>(), |block, values| {
         for (local, value) in values.iter_mut().enumerate() {
             let cell = blocks.cell(Slot { block, local });
             if (0..D).any(|a| cell[a] >= cells[a]) {
@@ -238,7 +238,7 @@ fn ball<const D: usize>(excess: f64) -> f32 {
 
 /// The blocks that hold such a value.
 fn blocks_with<const D: usize>(phi: &Field<f32, D>, is_such: impl Fn(f32) -> bool + Sync) -> Vec<bool> {
-    phi.values().par_chunks(block_len::<D>()).map(|values| values.iter().any(|&v| is_such(v))).collect()
+    parallel::map(phi.blocks().len(), |block| phi.block(block).iter().any(|&v| is_such(v)))
 }
 
 /// Changes a level set near the surface, and makes it a distance again: `change` has a cell, its value, and how far the fluid may reach
@@ -253,8 +253,10 @@ fn change_near<const D: usize>(
 ) {
     let gaps = gaps_at_sides(phi, boundary.separating_sides);
     let blocks = phi.blocks().clone();
-    let of_blocks = phi.values_mut().par_chunks_mut(block_len::<D>()).enumerate();
-    of_blocks.filter(|(block, _)| near_surface[*block]).for_each(|(block, values)| {
+    parallel::for_chunks(phi.values_mut(), block_len::<D>(), |block, values| {
+        if !near_surface[block] {
+            return;
+        }
         let cut = boundary.is_cut(block);
         for (local, value) in values.iter_mut().enumerate() {
             let slot = Slot { block, local };
@@ -297,7 +299,7 @@ pub fn thicken_films<const D: usize>(phi: &mut Field<f32, D>) -> bool {
             phi.block(block).iter().enumerate().filter(|(_, level)| (-HALF_FILM..0.0).contains(*level));
         thin.map(|(local, _)| Slot { block, local }).filter(is_film).collect()
     };
-    let films: Vec<Vec<Slot>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let films: Vec<Vec<Slot>> = parallel::map(blocks.len(), of_block);
     for slot in films.iter().flatten() {
         phi.values_mut()[slot.flat::<D>()] = -HALF_FILM;
     }
@@ -310,7 +312,7 @@ fn keep_from_edge<const D: usize>(phi: &mut Field<f32, D>) {
     const CLEAR: f32 = 0.5;
     let blocks = phi.blocks().clone();
     let dims = Blocks::<D>::dims_of(blocks.cells());
-    phi.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+    parallel::for_chunks(phi.values_mut(), block_len::<D>(), |block, values| {
         let coord = blocks.coord(block);
         for (axis, side) in sides::<D>() {
             let at_end = coord[axis] == [0, dims[axis] - 1][side];
@@ -357,7 +359,7 @@ pub fn agree_in_walls<const D: usize>(phi: &mut Field<f32, D>, boundary: &Bounda
         }
         found
     };
-    let found: Vec<Vec<(Slot, f32)>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let found: Vec<Vec<(Slot, f32)>> = parallel::map(blocks.len(), of_block);
     for &(slot, value) in found.iter().flatten() {
         phi.values_mut()[slot.flat::<D>()] = value;
     }
@@ -376,7 +378,7 @@ fn escaped<const D: usize>(
         let particles = if wanted[block] { &position[ranges.range(block)] } else { &[] };
         particles.iter().copied().filter(|&x| sign * interpolate(phi, x) > ESCAPED).collect()
     };
-    (0..wanted.len()).into_par_iter().map(of_block).collect::<Vec<_>>().concat()
+    parallel::map(wanted.len(), of_block).concat()
 }
 
 #[cfg(test)]

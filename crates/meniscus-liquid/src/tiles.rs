@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use meniscus_core::components::{BlockCells, Components};
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Mask, Slot, block_len, cell_in_block, sides};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use crate::boundary::Boundary;
 use crate::params::{Params, Reduced, TileSize, Tiling};
@@ -37,7 +37,7 @@ pub fn find_regions<const D: usize>(
     });
     let numbers = worthy(&components, blocks);
     let mut of_slot = vec![NO_REGION; blocks.slots()];
-    of_slot.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, of_slot)| {
+    parallel::for_chunks(&mut of_slot, block_len::<D>(), |block, of_slot| {
         let coord = blocks.coord(block);
         if let BlockCells::Some(parts) = components.block(coord) {
             for (part, &component) in parts.iter().zip(components.of_parts(coord)) {
@@ -57,16 +57,11 @@ fn inner_cells<const D: usize>(
 ) -> Vec<Mask<D>> {
     let blocks = level_set.blocks();
     let has_second = params.second().is_some();
-    let liquid: Vec<Mask<D>> = (0..blocks.len())
-        .into_par_iter()
-        .map(|block| Mask::from_fn(|local| level_set.block(block)[local] < 0.0))
-        .collect();
-    let at_walls: Vec<Mask<D>> =
-        (0..blocks.len()).into_par_iter().map(|block| cells_at_walls(blocks, boundary, block)).collect();
-    let at_surface: Vec<Mask<D>> = (0..blocks.len())
-        .into_par_iter()
-        .map(|block| cells_at_surface(blocks, &liquid, block, params.open_sides))
-        .collect();
+    let liquid: Vec<Mask<D>> =
+        parallel::map(blocks.len(), |block| Mask::from_fn(|local| level_set.block(block)[local] < 0.0));
+    let at_walls = parallel::map(blocks.len(), |block| cells_at_walls(blocks, boundary, block));
+    let at_surface =
+        parallel::map(blocks.len(), |block| cells_at_surface(blocks, &liquid, block, params.open_sides));
     let interface = tiling.interface_band.unwrap_or(match tiling.fluids {
         Reduced::Both => 6,
         Reduced::Liquid | Reduced::Second => 3,
@@ -82,7 +77,7 @@ fn inner_cells<const D: usize>(
         };
         fluid.and(&cells_inside(blocks, block)).without(&near_walls[block]).without(&near_surface[block])
     };
-    (0..blocks.len()).into_par_iter().map(of_block).collect()
+    parallel::map(blocks.len(), of_block)
 }
 
 /// The cells with a face that is not wholly open.
@@ -151,7 +146,7 @@ fn widened<const D: usize>(blocks: &Blocks<D>, mut cells: Vec<Mask<D>>, layers: 
                 wider.or(&own.raised(axis, &below)).or(&own.lowered(axis, &above))
             })
         };
-        cells = (0..blocks.len()).into_par_iter().map(of_block).collect();
+        cells = parallel::map(blocks.len(), of_block);
     }
     cells
 }
@@ -176,7 +171,7 @@ fn walls<const D: usize>(size: TileSize, blocks: &Blocks<D>, inner: &[Mask<D>]) 
             (0..D).any(|a| begins[a] && cell[a] == 0)
         })
     };
-    (0..blocks.len()).into_par_iter().map(of_block).collect()
+    parallel::map(blocks.len(), of_block)
 }
 
 /// By block, the edge of the tile that it is in, in blocks: the largest that is at least a quarter of it away from the nearest block with other cells.
@@ -223,10 +218,8 @@ fn depths<const D: usize>(blocks: &Blocks<D>, inner: &[Mask<D>], most: usize) ->
                 None => true,
             })
         };
-        let next: Vec<usize> = (0..blocks.len())
-            .into_par_iter()
-            .filter(|&block| depth[block] > layer && is_next(block))
-            .collect();
+        let next =
+            parallel::gather(blocks.len(), |block| (depth[block] > layer && is_next(block)).then_some(block));
         if next.is_empty() {
             break;
         }

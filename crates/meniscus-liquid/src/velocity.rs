@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use meniscus_core::extrapolate::extrapolate;
 use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
+use meniscus_core::parallel;
 use meniscus_core::particles::{BlockRanges, Particles};
 use meniscus_core::transfer::{Scheme, grid_to_particles, particles_to_grid};
 use meniscus_core::vector::norm;
 use meniscus_linalg::SolveInfo;
-use rayon::prelude::*;
 
 use crate::books::EnergyBook;
 use crate::boundary::Boundary;
@@ -201,8 +201,7 @@ pub fn solve_velocity<const D: usize>(
     extrapolate(&mut velocity, &mut valid, params.reach());
     // Nothing is known farther out.
     for axis in 0..D {
-        let valid = valid.axes[axis].values().par_iter();
-        velocity.axes[axis].values_mut().par_iter_mut().zip(valid).for_each(|(u, &valid)| {
+        parallel::update_by(velocity.axes[axis].values_mut(), valid.axes[axis].values(), |u, &valid| {
             if !valid {
                 *u = 0.0;
             }
@@ -333,9 +332,8 @@ fn to_grid<const D: usize>(
     }
     let mut valid = FaceField::new(blocks.clone(), false);
     for axis in 0..D {
-        let weight = weight.axes[axis].values().par_iter();
-        let valid = valid.axes[axis].values_mut().par_iter_mut();
-        valid.zip(weight).for_each(|(valid, &weight)| *valid = weight > 0.0);
+        let (valid, weight) = (valid.axes[axis].values_mut(), weight.axes[axis].values());
+        parallel::update_by(valid, weight, |valid, &weight| *valid = weight > 0.0);
     }
     drop(weight);
     // Faces of the fluid that no particle reaches.
@@ -350,14 +348,16 @@ fn mix<const D: usize>(
     ratio: f32,
 ) {
     for axis in 0..D {
-        let own = velocity.axes[axis].values_mut().par_iter_mut().zip(weight.axes[axis].values_mut());
-        let others = other.axes[axis].values().par_iter().zip(other_weight.axes[axis].values());
-        own.zip(others).for_each(|((u, w), (&other, &of_other))| {
-            let both = *w + ratio * of_other;
-            if of_other > 0.0 {
-                *u = (*w * *u + ratio * of_other * other) / both;
+        let (velocity, weight) = (velocity.axes[axis].values_mut(), weight.axes[axis].values_mut());
+        parallel::for_both_chunks([block_len::<D>(); 2], velocity, weight, |block, velocity, weight| {
+            let others = other.axes[axis].block(block).iter().zip(other_weight.axes[axis].block(block));
+            for ((u, w), (&other, &of_other)) in velocity.iter_mut().zip(weight).zip(others) {
+                let both = *w + ratio * of_other;
+                if of_other > 0.0 {
+                    *u = (*w * *u + ratio * of_other * other) / both;
+                }
+                *w = both;
             }
-            *w = both;
         });
     }
 }
@@ -366,7 +366,7 @@ fn mix<const D: usize>(
 pub fn add_gravity<const D: usize>(params: &Params<D>, dt: f64, velocity: &mut FaceField<f32, D>) {
     for (velocity, gravity) in velocity.axes.iter_mut().zip(params.gravity) {
         let change = (gravity * dt) as f32;
-        velocity.values_mut().par_iter_mut().for_each(|u| *u += change);
+        parallel::update(velocity.values_mut(), |u| *u += change);
     }
 }
 
@@ -377,9 +377,10 @@ fn add_change<const D: usize>(
     after: &FaceField<f32, D>,
 ) {
     for axis in 0..D {
-        let change = before.axes[axis].values().par_iter().zip(after.axes[axis].values());
-        let velocity = velocity.axes[axis].values_mut().par_iter_mut();
-        velocity.zip(change).for_each(|(u, (before, after))| *u += after - before);
+        parallel::for_chunks(velocity.axes[axis].values_mut(), block_len::<D>(), |block, velocity| {
+            let change = before.axes[axis].block(block).iter().zip(after.axes[axis].block(block));
+            velocity.iter_mut().zip(change).for_each(|(u, (before, after))| *u += after - before);
+        });
     }
 }
 
@@ -406,8 +407,11 @@ pub fn source_speed<const D: usize>(surroundings: &Surroundings<D>) -> f64 {
 
 fn max_speed<const D: usize>(velocity: &FaceField<f32, D>, valid: &FaceField<bool, D>) -> f64 {
     let of_axis = |axis: usize| {
-        let values = velocity.axes[axis].values().par_iter().zip(valid.axes[axis].values());
-        values.map(|(u, &valid)| if valid { u.abs() } else { 0.0 }).reduce(|| 0.0, f32::max)
+        let of_block = |block: usize| {
+            let values = velocity.axes[axis].block(block).iter().zip(valid.axes[axis].block(block));
+            values.map(|(u, &valid)| if valid { u.abs() } else { 0.0 }).fold(0.0, f32::max)
+        };
+        parallel::map(velocity.blocks().len(), of_block).into_iter().fold(0.0, f32::max)
     };
     f64::from((0..D).map(of_axis).fold(0.0, f32::max))
 }
@@ -415,7 +419,7 @@ fn max_speed<const D: usize>(velocity: &FaceField<f32, D>, valid: &FaceField<boo
 /// A field on other blocks: the same where both have the block.
 fn moved_to<const D: usize>(field: &Field<f64, D>, blocks: &Arc<Blocks<D>>) -> Field<f64, D> {
     let mut new = Field::new(blocks.clone(), field.background());
-    new.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+    parallel::for_chunks(new.values_mut(), block_len::<D>(), |block, values| {
         if let Some(old) = field.blocks().find(blocks.coord(block)) {
             values.copy_from_slice(field.block(old));
         }

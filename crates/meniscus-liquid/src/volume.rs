@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use meniscus_core::grid::{Field, Slot, block_len};
+use meniscus_core::parallel;
 use meniscus_core::vector::norm;
-use rayon::prelude::*;
 
 use crate::boundary::Boundary;
 use crate::hidden::cells_near_thin_walls;
@@ -99,7 +99,7 @@ pub fn undo_sudden_change<const D: usize>(
 }
 
 fn shift<const D: usize>(level_set: &mut Field<f32, D>, by: f64) {
-    level_set.values_mut().par_iter_mut().for_each(|value| *value += by as f32);
+    parallel::update(level_set.values_mut(), |value| *value += by as f32);
 }
 
 /// A bubble's error beyond this part of its volume is the work of an event; it is larger than [`SUDDEN`] because what
@@ -120,7 +120,7 @@ pub fn undo_sudden_changes<const D: usize>(
     let Some(shifts) = shifts(tracked, cell_volume) else { return false };
     let old = level_set.clone();
     let blocks = old.blocks();
-    level_set.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+    parallel::for_chunks(level_set.values_mut(), block_len::<D>(), |block, values| {
         for (local, value) in values.iter_mut().enumerate() {
             let slot = Slot { block, local };
             let owner = Owner::of(tracked.labels[slot]).filter(|_| value.abs() < 1.0);

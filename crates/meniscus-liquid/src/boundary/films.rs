@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use meniscus_core::grid::Slot;
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::seams::PASSABLE;
 use super::sight::Seen;
@@ -61,18 +61,18 @@ impl<const D: usize> Boundary<D> {
     /// Finds where what the motions of each body take of its films comes from.
     pub(super) fn find_film_flows(&mut self, params: &Params<D>, surroundings: &Surroundings<D>) {
         let free: Vec<&Solid<D>> = surroundings.solids.iter().filter(|solid| solid.free.is_some()).collect();
-        let of_body = |(solid, faces): (&&Solid<D>, &Vec<ClosedFace>)| {
-            let mut flux = self.flux_of_blocked(params, solid.to.translation, faces);
+        let of_body = |index: usize| {
+            let (at, faces) = (free[index].to.translation, &self.bodies[index].faces);
+            let mut flux = self.flux_of_blocked(params, at, faces);
             flux.retain(|(cell, flux)| {
                 self.is_drained(params, surroundings, Slot::from_flat::<D>(*cell), flux)
             });
             flux
         };
-        let faces: Vec<&Vec<ClosedFace>> = self.bodies.iter().map(|body| &body.faces).collect();
-        let fluxes: Vec<Vec<(usize, Twist)>> = free.par_iter().zip(faces).map(of_body).collect();
+        let fluxes: Vec<Vec<(usize, Twist)>> = parallel::map(free.len(), of_body);
         let films =
             Films::new(self, fluxes.iter().zip(&free).map(|(flux, solid)| (flux, width(params, solid))));
-        let flows: Vec<Vec<FilmFlow>> = fluxes.par_iter().map(|flux| films.flows(flux)).collect();
+        let flows: Vec<Vec<FilmFlow>> = parallel::map(fluxes.len(), |index| films.flows(&fluxes[index]));
         self.bodies.iter_mut().zip(flows).for_each(|(body, films)| body.films = films);
     }
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, unravel};
 use meniscus_core::interpolate::interpolate_face;
+use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
-use rayon::prelude::*;
 
 use crate::bodies::closed_faces;
 use crate::params::{Params, Solid, Source, Surroundings};
@@ -83,9 +83,8 @@ impl<const D: usize> Boundary<D> {
         let seen = find_sights(params, solids, blocks, cache);
         let mut open = FaceField::new(blocks.clone(), 0.0);
         for axis in 0..D {
-            let values = open.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
-            values.zip(&seen).enumerate().for_each(|(block, (values, seen))| {
-                fill_open(params, blocks.coord(block), axis, &seen.walls, values);
+            parallel::for_chunks(open.axes[axis].values_mut(), block_len::<D>(), |block, values| {
+                fill_open(params, blocks.coord(block), axis, &seen[block].walls, values);
             });
         }
         let resting = seen.iter().map(|seen| seen.rests).collect();
@@ -159,8 +158,10 @@ impl<const D: usize> Boundary<D> {
     ) -> FaceField<f64, D> {
         let mut shares = FaceField::new(self.blocks.clone(), 0.0);
         for (axis, shares) in shares.axes.iter_mut().enumerate() {
-            let of_blocks = shares.values_mut().par_chunks_mut(block_len::<D>()).enumerate();
-            of_blocks.filter(|(block, _)| !self.is_resting(*block)).for_each(|(block, shares)| {
+            parallel::for_chunks(shares.values_mut(), block_len::<D>(), |block, shares| {
+                if self.is_resting(block) {
+                    return;
+                }
                 for (local, share) in shares.iter_mut().enumerate() {
                     let face = Slot { block, local };
                     if self.open.axes[axis][face] < 1.0 {
@@ -381,12 +382,9 @@ impl<const D: usize> Boundary<D> {
         leaving.iter().for_each(|slot| is_leaving[slot.flat::<D>()] = true);
         let is_leaving = |slot: Slot| is_leaving.get(slot.flat::<D>()).copied().unwrap_or(false);
         let cut: Vec<usize> = (0..self.blocks.len()).filter(|&block| self.is_cut(block)).collect();
-        let constrained: Vec<Vec<(usize, usize, f32)>> = cut
-            .par_iter()
-            .map(|&block| {
-                self.constrained_faces(params, surroundings, dt, (velocity, valid), is_leaving, block)
-            })
-            .collect();
+        let constrained: Vec<Vec<(usize, usize, f32)>> = parallel::map(cut.len(), |k| {
+            self.constrained_faces(params, surroundings, dt, (velocity, valid), is_leaving, cut[k])
+        });
         for (&block, faces) in cut.iter().zip(constrained) {
             for (axis, local, value) in faces {
                 velocity.axes[axis].values_mut()[Slot { block, local }.flat::<D>()] = value;
@@ -395,8 +393,11 @@ impl<const D: usize> Boundary<D> {
         self.close_sides(params, velocity, is_leaving);
         if let Some(inlets) = &self.inlets {
             for (velocity, inlet) in velocity.axes.iter_mut().zip(&inlets.axes) {
-                let values = velocity.values_mut().par_iter_mut().zip(inlet.values());
-                values.filter(|(_, speed)| !speed.is_nan()).for_each(|(u, &speed)| *u = speed);
+                parallel::update_by(velocity.values_mut(), inlet.values(), |u, &speed| {
+                    if !speed.is_nan() {
+                        *u = speed;
+                    }
+                });
             }
         }
     }
@@ -405,8 +406,11 @@ impl<const D: usize> Boundary<D> {
     /// speed may be any: a cell that a wall leaves a sliver of pushes all that enters it through the sliver's end.
     pub fn forget_narrow_faces(&self, valid: &mut FaceField<bool, D>) {
         for (valid, open) in valid.axes.iter_mut().zip(&self.open.axes) {
-            let values = valid.values_mut().par_iter_mut().zip(open.values());
-            values.filter(|(_, open)| **open < NARROW).for_each(|(valid, _)| *valid = false);
+            parallel::update_by(valid.values_mut(), open.values(), |valid, &open| {
+                if open < NARROW {
+                    *valid = false;
+                }
+            });
         }
     }
 
@@ -461,8 +465,7 @@ impl<const D: usize> Boundary<D> {
         let cells = self.blocks.cells();
         for axis in 0..D {
             let sides = params.open_sides[axis];
-            let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
-            values.enumerate().for_each(|(block, values)| {
+            parallel::for_chunks(velocity.axes[axis].values_mut(), block_len::<D>(), |block, values| {
                 let first = self.blocks.coord(block)[axis] * BLOCK_EDGE;
                 for (side, face) in [0, cells[axis]].into_iter().enumerate() {
                     if sides[side] || !(first..first + BLOCK_EDGE).contains(&face) {

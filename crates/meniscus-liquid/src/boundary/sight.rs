@@ -7,8 +7,8 @@ use meniscus_core::components::BlockCells;
 use meniscus_core::fractions::{cell_open_fraction, face_open_fraction};
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Mask, block_len, cell_in_block, unravel};
 use meniscus_core::interpolate::{MAX_CORNERS, value_and_gradient};
+use meniscus_core::parallel;
 use meniscus_core::shape::{RigidTransform, Shape};
-use rayon::prelude::*;
 
 use super::Boundary;
 use super::thin_walls::find_parted;
@@ -145,23 +145,20 @@ pub(super) fn find_sights<const D: usize>(
     let [fixed, moving] = cache.refresh(solids);
     let (free, scripted): (Vec<&Solid<D>>, Vec<&Solid<D>>) = moving.iter().partition(|s| s.free.is_some());
     let known = &cache.sight;
-    let found: Vec<(Option<Sight>, Seen)> = (0..blocks.len())
-        .into_par_iter()
-        .map(|block| {
-            let coord = blocks.coord(block);
-            let (new, of_fixed) = match known.get(&coord) {
-                Some(sight) => (None, sight.clone()),
-                None => {
-                    let sight = see(params, &fixed, coord);
-                    (Some(sight.clone()), sight)
-                }
-            };
-            let [of_scripted, of_free] = [&scripted, &free].map(|solids| see(params, solids, coord));
-            let rests = [&of_scripted, &of_free].into_iter().all(|sight| matches!(sight, Sight::Open));
-            let walls = nearest::<D>(of_fixed, of_scripted);
-            (new, Seen { all: nearest::<D>(walls.clone(), of_free.clone()), walls, bodies: of_free, rests })
-        })
-        .collect();
+    let found: Vec<(Option<Sight>, Seen)> = parallel::map(blocks.len(), |block| {
+        let coord = blocks.coord(block);
+        let (new, of_fixed) = match known.get(&coord) {
+            Some(sight) => (None, sight.clone()),
+            None => {
+                let sight = see(params, &fixed, coord);
+                (Some(sight.clone()), sight)
+            }
+        };
+        let [of_scripted, of_free] = [&scripted, &free].map(|solids| see(params, solids, coord));
+        let rests = [&of_scripted, &of_free].into_iter().all(|sight| matches!(sight, Sight::Open));
+        let walls = nearest::<D>(of_fixed, of_scripted);
+        (new, Seen { all: nearest::<D>(walls.clone(), of_free.clone()), walls, bodies: of_free, rests })
+    });
     let mut seen = Vec::with_capacity(found.len());
     for (block, (new, of_block)) in found.into_iter().enumerate() {
         if let Some(new) = new {
@@ -203,7 +200,7 @@ impl<const D: usize> BoundaryCache<D> {
                 let holdings = holdings_of_parts(coord, &cells, |local| sight.open_volume(local));
                 OpenCells { cells, holdings }
             };
-            self.open_cells = (0..dims.iter().product()).into_par_iter().map(of_block).collect();
+            self.open_cells = parallel::map(dims.iter().product(), of_block);
         }
         &self.open_cells
     }
@@ -221,7 +218,7 @@ impl<const D: usize> BoundaryCache<D> {
                 let coord = unravel(index, dims);
                 solid_cells_of(params, &self.sight_of(params, &fixed, coord), coord)
             };
-            self.solid_cells = (0..count).into_par_iter().map(of_fixed).collect();
+            self.solid_cells = parallel::map(count, of_fixed);
         }
         let of_block = |index: usize| {
             let coord = unravel(index, dims);
@@ -238,7 +235,7 @@ impl<const D: usize> BoundaryCache<D> {
             };
             solid as usize
         };
-        (0..count).into_par_iter().with_min_len(64).map(of_block).sum()
+        parallel::map(count, of_block).into_iter().sum()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use meniscus_core::components::{BlockCells, Components};
 use meniscus_core::grid::{Blocks, Field, Mask, Slot, block_len, cell_in_block, sides};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use crate::boundary::Boundary;
 
@@ -101,7 +101,7 @@ impl<const D: usize> Islands<D> {
             return;
         }
         let blocks = level_set.blocks();
-        pressure.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        parallel::for_chunks(pressure.values_mut(), block_len::<D>(), |block, values| {
             for (local, value) in values.iter_mut().enumerate().filter(|(_, value)| **value != 0.0) {
                 let slot = Slot { block, local };
                 // The cells on both sides of the surface have its pressure.
@@ -134,7 +134,7 @@ impl<const D: usize> Islands<D> {
             }
             found
         };
-        let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+        let parts = parallel::map(blocks.len(), of_block);
         let mut sums = vec![Sums::NOTHING; self.0.len()];
         // In the order of the blocks: the same for any number of threads.
         parts.iter().flatten().for_each(|(island, part)| sums[*island].add(part));

@@ -6,8 +6,8 @@
 //! Without this pull a body that carries a drop would be pushed by the pressure in the drop, and both would move off on their own.
 
 use meniscus_core::grid::Field;
+use meniscus_core::parallel;
 use meniscus_core::vector::{dot, norm, sub};
-use rayon::prelude::*;
 
 use super::mirrored_in_solid;
 use crate::boundary::Boundary;
@@ -51,7 +51,7 @@ impl<const D: usize> ContactLines<'_, D> {
             }
             force
         };
-        let of_blocks: Vec<Twist> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+        let of_blocks: Vec<Twist> = parallel::map(blocks.len(), of_block);
         of_blocks.iter().fold(Twist::default(), |mut sum, force| {
             add(&mut sum, force);
             sum

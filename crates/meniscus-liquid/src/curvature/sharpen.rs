@@ -1,8 +1,8 @@
 //! What the fit of the curvature takes from waves, given back.
 
 use meniscus_core::grid::{Field, Tile, block_len, cell_in_block};
+use meniscus_core::parallel;
 use meniscus_core::vector::{dot, norm};
-use rayon::prelude::*;
 
 use super::{FLAT, FitTile, REACH};
 
@@ -17,9 +17,11 @@ const PART: f64 = 0.3;
 /// A field of the cells at a surface, 0 elsewhere, with its differences from the mean around each cell raised.
 pub fn sharpened<const D: usize>(values: &Field<f32, D>, level_set: &Field<f32, D>) -> Field<f32, D> {
     let mut sharp = values.clone();
-    sharp.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each_init(
+    parallel::for_chunks_with(
+        sharp.values_mut(),
+        block_len::<D>(),
         || (Tile::new(0.0), Tile::new(0.0)),
-        |(tile, phi), (block, sharp)| {
+        |(tile, phi), block, sharp| {
             if values.block(block).iter().all(|value| *value == 0.0) {
                 return;
             }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, FaceField, Mask, Slot, block_len};
+use meniscus_core::parallel;
 use meniscus_linalg::AffineTerm;
-use rayon::prelude::*;
 
 use super::energy::{Inertia, Pushed};
 use super::faces::{Asked, Faces};
@@ -139,7 +139,7 @@ impl<const D: usize> Carriers<D> {
             }
             found
         };
-        let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+        let parts = parallel::map(blocks.len(), of_block);
         let mut all = vec![([[0.0; 4]; D], 0.0, 0.0); self.all.len()];
         // Summed in the order of the blocks: the same for any number of threads.
         for (region, (moments, sum, count)) in parts.into_iter().flatten() {
@@ -201,8 +201,7 @@ impl<const D: usize> Carriers<D> {
             self.all.iter().zip(dofs).map(|(carrier, dofs)| rows_of(dofs, carrier.growth)).collect();
         let blocks = faces.blocks();
         for axis in 0..D {
-            let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
-            values.enumerate().for_each(|(block, values)| {
+            parallel::for_chunks(velocity.axes[axis].values_mut(), block_len::<D>(), |block, values| {
                 for (region, [own, above]) in faces.parts().along(blocks, block, axis) {
                     let field = &fields[region][axis];
                     for (first, bits) in own.or(&above).rows() {
@@ -230,7 +229,7 @@ impl<const D: usize> Carriers<D> {
         let slots = faces.blocks().slots();
         let fields: Vec<[[f64; 4]; D]> = changes.iter().map(|change| rows_of::<D>(change, 0.0)).collect();
         let density = |region: usize| self.all[region].density;
-        scaled_pressure[..slots].par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, values)| {
+        parallel::for_chunks(&mut scaled_pressure[..slots], block_len::<D>(), |block, values| {
             for (region, cells) in faces.parts().of_block(block) {
                 let region = *region as usize;
                 for local in cells.iter() {
@@ -446,7 +445,7 @@ fn places<T: Stored, const D: usize>(faces: &Faces<T, D>, regions: &AffineRegion
         };
         faces.parts().of_block(block).iter().filter_map(of_part).collect()
     };
-    let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let parts = parallel::map(blocks.len(), of_block);
     let mut sums = vec![(0.0, [0.0; D], None); regions.count];
     for (region, count, sum, first) in parts.into_iter().flatten() {
         let total = &mut sums[region as usize];
@@ -490,7 +489,7 @@ fn sums<T: Stored, const D: usize>(
         }
         found
     };
-    let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let parts = parallel::map(blocks.len(), of_block);
     let mut all = vec![empty; regions.count];
     // Summed in the order of the blocks: the same for any number of threads.
     for (region, axis, part) in parts.into_iter().flatten() {

@@ -1,8 +1,8 @@
 //! Rigid bodies among the velocity carriers.
 
 use meniscus_core::grid::{Blocks, Grid, Slot};
+use meniscus_core::parallel;
 use meniscus_linalg::LowRankTerm;
-use rayon::prelude::*;
 
 use super::faces::Faces;
 use super::{KineticEnergy, Stored};
@@ -99,11 +99,12 @@ impl<'a, const D: usize> Couplings<'a, D> {
     pub(super) fn new<T: Stored>(faces: &Faces<'a, T, D>, density: f64) -> Self {
         let cell_mass = density * faces.liquid().grid.dx.powi(D as i32);
         let bodies = faces.liquid().bodies;
-        let coupling = |body: &'a RigidBody<D>| {
+        let coupling = |index: usize| {
+            let body = &bodies[index];
             let inverse_mass = inverse(body.mass).map(|row| row.map(|m| m * cell_mass));
             Coupling { body, columns: columns(faces, body), inverse_mass }
         };
-        Self { bodies, of_bodies: bodies.par_iter().map(coupling).collect(), cell_mass }
+        Self { bodies, of_bodies: parallel::map(bodies.len(), coupling), cell_mass }
     }
 
     /// The terms J^T M^-1 J of the operator.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use meniscus_core::grid::Blocks;
 use meniscus_linalg::{AssembleError, SolveError};
 
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::{Liquid, NO_BUBBLE, ProjectionParams};
 
@@ -92,9 +92,9 @@ pub(super) fn check_params(params: &ProjectionParams) -> Result<(), ProjectionEr
 pub(super) fn check_bubbles<T: Copy, const D: usize>(liquid: &Liquid<T, D>) -> Result<(), ProjectionError> {
     let Some(bubbles) = liquid.bubbles else { return Ok(()) };
     let (found, slots) = (bubbles.of_slot.len(), liquid.level_set.blocks().slots());
-    let named = bubbles.of_slot.par_iter().copied().filter(|&bubble| bubble != NO_BUBBLE);
+    let largest = |piece: &[u32]| piece.iter().copied().filter(|&bubble| bubble != NO_BUBBLE).max();
     let count = bubbles.growth.len();
-    match named.max() {
+    match parallel::map_pieces(&bubbles.of_slot, largest).into_iter().flatten().max() {
         None if found == slots => Ok(()),
         Some(largest) if found == slots && (largest as usize) < count => Ok(()),
         largest => {

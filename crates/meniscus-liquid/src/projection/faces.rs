@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use meniscus_core::fractions::ghost_fluid_fraction;
 use meniscus_core::grid::{Blocks, FaceField, Mask, Slot, block_len, sides};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::energy::{Inertia, Pushed};
 use super::error::{ProjectionError, check_blocks, check_bubbles};
@@ -77,27 +77,23 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         let second = second_mobility(liquid)?;
         let parts = liquid.regions.map_or_else(Parts::default, |r| Parts::new(liquid.level_set.blocks(), r));
         let clear = plain::clear_blocks(liquid);
-        let mut unknown = vec![Mask::EMPTY; liquid.level_set.blocks().len()];
-        let label = |(block, unknown): (usize, &mut Mask<D>)| {
+        let unknown_cells = |block: usize| {
             let levels = liquid.level_set.block(block);
             let is_number = |value: &T| !(*value).into().is_nan();
             if (parts.carried(block) == Carried::All || clear[block]) && levels.iter().all(is_number) {
                 let is_fluid = |local: usize| second.is_some() || levels[local].into() < 0.0;
-                *unknown = Mask::from_fn(is_fluid).without(&parts.cells(block));
-                return None;
+                return Ok(Mask::from_fn(is_fluid).without(&parts.cells(block)));
             }
+            let mut unknown = Mask::EMPTY;
             for local in 0..block_len::<D>() {
-                match is_solved_for(liquid, Slot { block, local }) {
-                    Ok(true) => unknown.insert(local),
-                    Ok(false) => {}
-                    Err(error) => return Some(error),
+                if is_solved_for(liquid, Slot { block, local })? {
+                    unknown.insert(local);
                 }
             }
-            None
+            Ok(unknown)
         };
-        if let Some(error) = unknown.par_iter_mut().enumerate().find_map_first(label) {
-            return Err(error);
-        }
+        let unknown = parallel::map(liquid.level_set.blocks().len(), unknown_cells);
+        let unknown = unknown.into_iter().collect::<Result<Vec<Mask<D>>, ProjectionError>>()?;
         let fluid = |block: usize| unknown[block].or(&parts.cells(block));
         let plain = plain::mobilities(liquid, &clear, fluid, second);
         Ok(Self { liquid, theta_min, second, unknown, plain, bubbly: bubbly_blocks(liquid), parts })
@@ -136,7 +132,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             let fluid = self.unknown[block].or(&self.parts.cells(block));
             fluid.and(&Mask::from_fn(|local| levels[local].into() < 0.0)).count()
         };
-        (0..self.blocks().len()).into_par_iter().map(of_block).sum()
+        parallel::map(self.blocks().len(), of_block).into_iter().sum()
     }
 
     /// Whether a face of a liquid cell is not wholly open, and `counts`.
@@ -344,7 +340,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     fn net_flux_of(&self, velocity: Option<&FaceField<T, D>>, flux: &mut [f64]) {
         let (flux, of_bubbles) = flux.split_at_mut(self.blocks().slots());
         self.bubble_flux(velocity, of_bubbles);
-        flux.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, flux)| {
+        parallel::for_chunks(flux, block_len::<D>(), |block, flux| {
             if self.plain_mobility(block).is_some() {
                 return self.plain_flux(block, velocity, flux);
             }
@@ -378,7 +374,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 slots.fold(Asked::default(), |sum, cell| sum.plus(self.asked_of(cell, scaled_pressure)))
             };
             // Summed in the order of the blocks: the same for any number of threads.
-            let of_blocks: Vec<Asked> = (0..self.blocks().len()).into_par_iter().map(of_block).collect();
+            let of_blocks: Vec<Asked> = parallel::map(self.blocks().len(), of_block);
             asked = of_blocks.into_iter().fold(asked, Asked::plus);
         }
         if let Some(bubbles) = self.liquid.bubbles {
@@ -433,7 +429,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             found
         };
         // Summed in the order of the blocks: the same for any number of threads.
-        let parts: Vec<_> = self.bubbly.par_iter().copied().map(of_block).collect();
+        let parts = parallel::map(self.bubbly.len(), |k| of_block(self.bubbly[k]));
         for (bubble, through) in parts.into_iter().flatten() {
             flux[bubble] += through;
         }
@@ -453,7 +449,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             }
             found
         };
-        let parts: Vec<_> = self.bubbly.par_iter().copied().map(of_block).collect();
+        let parts = parallel::map(self.bubbly.len(), |k| of_block(self.bubbly[k]));
         let mut couplings = vec![Vec::new(); bubbles.growth.len()];
         for (bubble, cell, weight) in parts.into_iter().flatten() {
             couplings[bubble].push((cell, weight));
@@ -472,7 +468,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             let outwards = if side == 1 { face.jump } else { -face.jump };
             scale * outwards * face.open * face.mobility
         };
-        of_slots.par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, rhs)| {
+        parallel::for_chunks(of_slots, block_len::<D>(), |block, rhs| {
             for (local, rhs) in rhs.iter_mut().enumerate() {
                 self.for_each_of_cell(block, local, |_, side, face| *rhs += push(side, face));
             }
@@ -488,7 +484,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             }
             found
         };
-        let parts: Vec<_> = self.bubbly.par_iter().copied().map(of_block).collect();
+        let parts = parallel::map(self.bubbly.len(), |k| of_block(self.bubbly[k]));
         for (bubble, push) in parts.into_iter().flatten() {
             of_bubbles[bubble] -= push;
         }
@@ -528,8 +524,8 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         };
         let mut total = Pushed::NOTHING;
         for axis in 0..D {
-            let values = velocity.axes[axis].values_mut().par_chunks_mut(block_len::<D>());
-            let update = |(block, values): (usize, &mut [T])| {
+            let values = velocity.axes[axis].values_mut();
+            let update = |block: usize, values: &mut [T]| {
                 let mut sum = Pushed::NOTHING;
                 if self.parts.carried(block) == Carried::All {
                     return sum;
@@ -559,7 +555,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 sum
             };
             // Summed in the order of the blocks: the same for any number of threads.
-            let sums: Vec<Pushed<D>> = values.enumerate().map(update).collect();
+            let sums: Vec<Pushed<D>> = parallel::map_chunks(values, block_len::<D>(), update);
             total = sums.into_iter().fold(total, Pushed::plus);
         }
         total
@@ -580,7 +576,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             }
             (energy, inertia)
         };
-        let of_blocks: Vec<_> = (0..self.blocks().len()).into_par_iter().map(of_block).collect();
+        let of_blocks = parallel::map(self.blocks().len(), of_block);
         of_blocks.into_iter().fold((0.0, Inertia::NONE), |sum, of| (sum.0 + of.0, sum.1.plus(of.1)))
     }
 
@@ -597,7 +593,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     pub(super) fn valid(&self) -> FaceField<bool, D> {
         let mut valid = FaceField::new(self.blocks().clone(), false);
         for (axis, field) in valid.axes.iter_mut().enumerate() {
-            field.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, valid)| {
+            parallel::for_chunks(field.values_mut(), block_len::<D>(), |block, valid| {
                 if self.parts.carried(block) == Carried::All || self.plain_mobility(block).is_some() {
                     return valid.fill(true);
                 }
@@ -615,11 +611,10 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
 fn bubbly_blocks<T: Stored, const D: usize>(liquid: &Liquid<T, D>) -> Vec<usize> {
     let Some(bubbles) = liquid.bubbles else { return Vec::new() };
     let blocks = liquid.open.blocks();
-    let holds: Vec<bool> = bubbles
-        .of_slot
-        .par_chunks(block_len::<D>())
-        .map(|of_block| of_block.iter().any(|&bubble| bubble != NO_BUBBLE))
-        .collect();
+    let holds = parallel::map(blocks.len(), |block| {
+        let of_block = parallel::chunk(&bubbles.of_slot, block_len::<D>(), block);
+        of_block.iter().any(|&bubble| bubble != NO_BUBBLE)
+    });
     let touches = |&block: &usize| {
         let mut beside = sides::<D>().filter_map(|(axis, side)| blocks.neighbour(block, axis, side));
         holds[block] || beside.any(|other| holds[other])

@@ -125,8 +125,8 @@ mod solve;
 use std::time::Instant;
 
 use meniscus_core::grid::{FaceField, Field, Grid, Slot};
+use meniscus_core::parallel;
 use meniscus_linalg::{ExtraUnknown, Operator, Patch, SolveInfo, SolveParams};
-use rayon::prelude::*;
 
 pub use crate::contact::Touch;
 use crate::rigid::Twist;
@@ -402,8 +402,10 @@ pub fn project<T: Stored, const D: usize>(
     fill_rhs(&faces, velocity, scale, rhs);
 
     let of_bubbles = liquid.bubbles.map_or(&[][..], |bubbles| &bubbles.pressure);
-    solution.clear();
-    solution.par_extend(pressure.values().par_iter().chain(of_bubbles).map(|p| p * scale));
+    solution.resize(pressure.values().len() + of_bubbles.len(), 0.0);
+    let (slots, bubbles) = solution.split_at_mut(pressure.values().len());
+    parallel::update_by(slots, pressure.values(), |q, p| *q = p * scale);
+    bubbles.iter_mut().zip(of_bubbles).for_each(|(q, p)| *q = p * scale);
     let walls = separation::wall_cells(&faces);
     let mut pressures = Pressures::new(operator, walls, &params.solve, memory, seconds);
     // What is shut in without air cannot grow: bodies would move at any speed to make room for it. Of two fluids one makes room for the other.
@@ -442,7 +444,7 @@ pub fn project<T: Stored, const D: usize>(
     leaving.iter().for_each(|&i| rhs[i] = rhs[i].min(0.0));
     let (of_slots, of_bubbles) = solution.split_at(pressure.values().len());
     let max_divergence = largest(&rhs[..of_slots.len()]) / liquid.grid.dx;
-    pressure.values_mut().par_iter_mut().zip(of_slots).for_each(|(p, q)| *p = q / scale);
+    parallel::update_by(pressure.values_mut(), of_slots, |p, q| *p = q / scale);
     let bubble_pressure = of_bubbles.iter().map(|q| q / scale).collect();
     let valid = faces.valid();
     Ok(ProjectionInfo {
@@ -500,7 +502,7 @@ fn fill_rhs<T: Stored, const D: usize>(
     rhs: &mut [f64],
 ) {
     faces.net_flux(velocity, rhs);
-    rhs.par_iter_mut().for_each(|b| *b = -*b);
+    parallel::update(rhs, |b| *b = -*b);
     faces.add_jumps(scale, rhs);
 }
 
@@ -540,7 +542,8 @@ pub fn max_divergence<T: Stored, const D: usize>(
 }
 
 fn largest(values: &[f64]) -> f64 {
-    values.par_iter().map(|v| v.abs()).reduce(|| 0.0, f64::max)
+    let of_piece = |values: &[f64]| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    parallel::map_pieces(values, of_piece).into_iter().fold(0.0, f64::max)
 }
 
 /// The stencil on the liquid cells, the rows of the bubbles and the terms of the bodies, scaled so that a whole face has the coefficient 1.

@@ -1,7 +1,7 @@
 //! Affine regions block by block.
 
 use meniscus_core::grid::{Blocks, Mask, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::{AffineRegions, NO_REGION};
 
@@ -22,8 +22,9 @@ pub(super) enum Carried {
 
 impl<const D: usize> Parts<D> {
     pub(super) fn new(blocks: &Blocks<D>, regions: &AffineRegions) -> Self {
-        let of_block: Vec<Vec<(u32, Mask<D>)>> =
-            regions.of_slot.par_chunks(block_len::<D>()).map(parts_of_block).collect();
+        let of_block: Vec<Vec<(u32, Mask<D>)>> = parallel::map(blocks.len(), |block| {
+            parts_of_block(parallel::chunk(&regions.of_slot, block_len::<D>(), block))
+        });
         let carried = |block: usize| {
             let is_below =
                 |axis: usize| blocks.neighbour(block, axis, 0).is_some_and(|b| !of_block[b].is_empty());
@@ -33,7 +34,7 @@ impl<const D: usize> Parts<D> {
                 _ => Carried::Some,
             }
         };
-        let carried = (0..blocks.len()).into_par_iter().map(carried).collect();
+        let carried = parallel::map(blocks.len(), carried);
         Self { of_block, carried }
     }
 

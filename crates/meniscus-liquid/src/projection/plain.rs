@@ -4,9 +4,9 @@
 //! do what elsewhere is done face by face. The result is the same to the last bit but for the order in which energies are summed.
 
 use meniscus_core::grid::{BLOCK_EDGE, FaceField, Mask, Slot, block_len};
+use meniscus_core::parallel;
 use meniscus_core::simd::simd;
 use meniscus_linalg::Patch;
-use rayon::prelude::*;
 
 use super::energy::Pushed;
 use super::faces::{Between, Faces};
@@ -28,7 +28,7 @@ pub(super) fn clear_blocks<T: Stored, const D: usize>(liquid: &Liquid<T, D>) -> 
                     && blocks.neighbour(block, axis, 1).is_some_and(|above| first_layer(above).all(is_one))
             })
     };
-    (0..blocks.len()).into_par_iter().map(is_clear).collect()
+    parallel::map(blocks.len(), is_clear)
 }
 
 /// By block, the mobility of its faces if it is clear and all cells within it and around it are of the same fluid; else 0. `fluid` are the cells that are
@@ -56,7 +56,7 @@ pub(super) fn mobilities<T: Stored, const D: usize>(
         Some(second) if is_whole(block, &|block| Mask::all().without(&of_liquid(block))) => second,
         Some(_) => 0.0,
     };
-    (0..blocks.len()).into_par_iter().map(mobility).collect()
+    parallel::map(blocks.len(), mobility)
 }
 
 impl<T: Stored, const D: usize> Faces<'_, T, D> {

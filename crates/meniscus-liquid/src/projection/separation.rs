@@ -1,7 +1,7 @@
 //! Walls that let go of the liquid.
 
 use meniscus_core::grid::{Slot, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::Stored;
 use super::faces::Faces;
@@ -32,5 +32,5 @@ pub(super) fn wall_cells<T: Stored, const D: usize>(faces: &Faces<T, D>) -> Vec<
         let may_leave = |slot: &Slot| is_at_wall(slot) && (!has_bubbles || faces.touches_open_air(*slot));
         slots.filter(may_leave).map(Slot::flat::<D>).collect()
     };
-    (0..faces.blocks().len()).into_par_iter().map(of_block).collect::<Vec<_>>().concat()
+    parallel::map(faces.blocks().len(), of_block).concat()
 }

@@ -1,7 +1,7 @@
 //! Regions of air that are filled with liquid.
 
 use meniscus_core::grid::{Field, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::{Contact, Owner, Regions, Volumes};
 use crate::measure::Holding;
@@ -24,8 +24,8 @@ impl<const D: usize> Regions<D> {
             volumes.bodies[body].add(&Holding { area: 0.0, ..gained });
         }
         self.contacts.retain(|contact| body_of[contact.region].is_none());
-        let labels = self.labels.values_mut().par_chunks_mut(block_len::<D>());
-        labels.zip(level_set.values_mut().par_chunks_mut(block_len::<D>())).for_each(|(labels, levels)| {
+        let (labels, levels) = (self.labels.values_mut(), level_set.values_mut());
+        parallel::for_both_chunks([block_len::<D>(); 2], labels, levels, |_, labels, levels| {
             for (label, level) in labels.iter_mut().zip(levels) {
                 if let Some(Owner::Region(region)) = Owner::of(*label)
                     && let Some(body) = body_of[region]

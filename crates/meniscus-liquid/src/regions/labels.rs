@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use meniscus_core::components::{BlockCells, Components};
 use meniscus_core::grid::{Blocks, Field, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 /// The label of cells that belong to nothing: closed in by solids, or outside the domain.
 pub const NOTHING: u32 = u32::MAX;
@@ -53,7 +53,7 @@ pub fn find_labels<const D: usize>(
     blocks: &Arc<Blocks<D>>,
 ) -> Field<u32, D> {
     let mut labels = Field::new(blocks.clone(), NOTHING);
-    labels.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each(|(block, labels)| {
+    parallel::for_chunks(labels.values_mut(), block_len::<D>(), |block, labels| {
         let coord = blocks.coord(block);
         for (components, kind) in [(bodies, 0), (air, AIR)] {
             let of_parts = components.of_parts(coord);

@@ -10,8 +10,8 @@ use meniscus_core::components::{BlockCells, Components, Partition};
 use meniscus_core::grid::{
     BLOCK_EDGE, Blocks, Field, Mask, Slot, block_len, cell_in_block, ravel, sides, unravel,
 };
+use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Boundary, BoundaryCache};
@@ -76,7 +76,7 @@ impl<const D: usize> Regions<D> {
                 parted_cells(blocks, &liquid, &open, block)
             }
         };
-        let found: Vec<[BlockCells<D>; 2]> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+        let found: Vec<[BlockCells<D>; 2]> = parallel::map(blocks.len(), of_block);
         let bodies = Components::find(cells, |coord| match blocks.find(coord) {
             Some(block) => found[block][0].clone(),
             None => BlockCells::None,
@@ -178,7 +178,7 @@ fn open_faces<const D: usize>(boundary: &Boundary<D>, blocks: &Blocks<D>) -> Vec
             Mask::from_fn(|local| values[local] > 0.0)
         })
     };
-    (0..blocks.len()).into_par_iter().map(of_block).collect()
+    parallel::map(blocks.len(), of_block)
 }
 
 /// The cells of a block that are liquid, and those that are not, of those with an open face.
@@ -239,7 +239,7 @@ fn find_contacts<const D: usize>(
         }
         found
     };
-    let parts: Vec<_> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let parts = parallel::map(blocks.len(), of_block);
     let mut all = BTreeMap::new();
     for (pair, area) in parts.into_iter().flatten() {
         *all.entry(pair).or_insert(0.0) += area;

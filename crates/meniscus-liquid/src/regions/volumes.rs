@@ -5,7 +5,7 @@
 
 use meniscus_core::components::BlockCells;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, Tile, block_len, cell_in_block, unravel};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::labels::NOTHING;
 use super::{Owner, Regions};
@@ -47,8 +47,7 @@ pub fn measure_volumes<const D: usize>(
         }
         found
     };
-    let blocks = 0..labels.blocks().len();
-    let found: Vec<Found<D>> = blocks.into_par_iter().map_init(Tiles::new, of_block).collect();
+    let found: Vec<Found<D>> = parallel::map_with(labels.blocks().len(), Tiles::new, of_block);
     let mut volumes = Volumes {
         bodies: vec![Holding::NOTHING; bodies],
         regions: vec![Holding::NOTHING; regions],
@@ -77,7 +76,7 @@ impl<const D: usize> Regions<D> {
         let of_block = |block: usize| {
             !boundary.is_resting(block) || level_set.block(block).iter().any(|&level| level < 1.0)
         };
-        let wanted: Vec<bool> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+        let wanted: Vec<bool> = parallel::map(blocks.len(), of_block);
         let counts = [self.bodies.len(), self.air.len()];
         let mut volumes = measure_volumes(&self.labels, counts, level_set, boundary, |block| wanted[block]);
         let dims = Blocks::dims_of(blocks.cells());

@@ -14,9 +14,9 @@ mod matching;
 mod trace;
 
 use meniscus_core::grid::{Field, Slot};
+use meniscus_core::parallel;
 use meniscus_core::serde_array::array;
 use meniscus_core::vector::sub;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Boundary, BoundaryCache};
@@ -202,12 +202,13 @@ impl<const D: usize> Tracked<D> {
         for (number, &region) in kept.iter().enumerate() {
             numbers[region] = number as u32;
         }
-        let number = |&label: &u32| match Owner::of(label) {
+        let labels = self.labels.values();
+        let number = |k: usize| match Owner::of(labels[k]) {
             Some(Owner::Region(region)) => numbers[region],
             _ => NO_BUBBLE,
         };
         Bubbles {
-            of_slot: self.labels.values().par_iter().map(number).collect(),
+            of_slot: parallel::map_each(labels.len(), number),
             growth: kept.iter().map(|&r| bubble_growth(&self.regions[r], open[r], dx, time)).collect(),
             pressure: kept.iter().map(|&r| self.regions[r].pressure).collect(),
         }

@@ -2,7 +2,7 @@
 
 use meniscus_core::advect::advect_point;
 use meniscus_core::grid::{FaceField, Field, Mask, Slot};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::matching::Votes;
 use crate::regions::Owner;
@@ -52,7 +52,7 @@ pub fn trace<const D: usize>(
         }
         found.counts
     };
-    let parts: Vec<Vec<(Pair, u32)>> = (0..blocks.len()).into_par_iter().map(of_block).collect();
+    let parts: Vec<Vec<(Pair, u32)>> = parallel::map(blocks.len(), of_block);
     let mut ancestry = Ancestry::default();
     for ((from, owner), count) in parts.into_iter().flatten() {
         let from = from.map(|(Owner::Body(from) | Owner::Region(from))| from);

@@ -60,8 +60,8 @@ mod weights;
 use std::sync::Arc;
 
 use meniscus_core::grid::{Blocks, FaceField, Field, block_len};
+use meniscus_core::parallel;
 use meniscus_linalg::{AssembleError, SolveError, SolveInfo, SolveParams, Solver, conjugate_gradients};
-use rayon::prelude::*;
 
 use crate::params::Slip;
 use crate::projection::{Liquid, Stored};
@@ -181,12 +181,12 @@ impl<'a, const D: usize> Preconditioner<'a, D> {
         let n = block_len::<D>();
         let [part, cycled] = &mut self.parts;
         for (axis, solver) in self.components.iter_mut().enumerate() {
-            part.par_chunks_mut(n).zip(r.par_chunks(D * n)).for_each(|(part, r)| {
-                part.copy_from_slice(&r[axis * n..(axis + 1) * n]);
+            parallel::for_chunks(part, n, |block, part| {
+                part.copy_from_slice(&r[(block * D + axis) * n..][..n]);
             });
             solver.precondition(part, cycled);
-            z.par_chunks_mut(D * n).zip(cycled.par_chunks(n)).for_each(|(z, cycled)| {
-                z[axis * n..(axis + 1) * n].copy_from_slice(cycled);
+            parallel::for_chunks(z, D * n, |block, z| {
+                z[axis * n..(axis + 1) * n].copy_from_slice(parallel::chunk(cycled, n, block));
             });
         }
         self.rigid.add(self.system, r, z);
@@ -211,8 +211,9 @@ fn check<T: Stored, const D: usize>(
         Viscosity::OfFluids(values) => values.into_iter().find(|&value| is_bad(value)),
         Viscosity::Varying(field) => {
             check_blocks(blocks, "the viscosity", field.blocks())?;
-            let values = field.values().par_iter().map(|&value| f64::from(value));
-            values.find_first(|&value| is_bad(value))
+            parallel::find_first(field.blocks().len(), |block| {
+                field.block(block).iter().map(|&value| f64::from(value)).find(|&value| is_bad(value))
+            })
         }
     };
     if let Some(value) = bad {

@@ -5,7 +5,7 @@
 
 use meniscus_core::components::{BlockCells, Components, Partition};
 use meniscus_core::grid::{BLOCK_EDGE, FaceField, Field, Mask, Slot, block_len, cell_in_block};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::system::System;
 use super::volume::Corners;
@@ -60,7 +60,7 @@ impl<const D: usize> RigidMotions<D> {
         let forces = self.sums(system, |entry, _, axis, x| motions(axis, x).map(|m| m * r[entry]));
         let bodies = forces.iter().zip(&self.inverses);
         let velocities: Vec<Twist> = bodies.map(|(force, inverse)| product(inverse, force)).collect();
-        z.par_chunks_mut(D * block_len::<D>()).enumerate().for_each(|(block, z)| {
+        parallel::for_chunks(z, D * block_len::<D>(), |block, z| {
             self.for_each_face(system, block, |entry, _, axis, body, x| {
                 let motions = motions(axis, x);
                 z[entry % (D * block_len::<D>())] += dot(&motions, &velocities[body]);
@@ -85,7 +85,7 @@ impl<const D: usize> RigidMotions<D> {
             });
             sums
         };
-        let parts: Vec<_> = (0..system.blocks.len()).into_par_iter().map(of_block).collect();
+        let parts = parallel::map(system.blocks.len(), of_block);
         let mut sums = vec![[0.0; SIZE]; self.centres.len()];
         for (body, part) in parts.into_iter().flatten() {
             sums[body].iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
@@ -137,7 +137,7 @@ fn find_bodies<T: Stored, const D: usize>(
 fn bodies_of_faces<const D: usize>(system: &System<D>, cells: &Components<D>) -> (Vec<u32>, usize) {
     let n = block_len::<D>();
     let mut body = vec![NO_BODY; system.len()];
-    body.par_chunks_mut(n).enumerate().for_each(|(chunk, body)| {
+    parallel::for_chunks(&mut body, n, |chunk, body| {
         let (block, axis) = (chunk / D, chunk % D);
         let Some(weights) = &system.weights[block] else { return };
         for (local, body) in
@@ -169,13 +169,17 @@ fn bodies_of_faces<const D: usize>(system: &System<D>, cells: &Components<D>) ->
         }
         ties
     };
-    let ties: Vec<_> = (0..system.blocks.len()).into_par_iter().map(ties).collect();
+    let ties = parallel::map(system.blocks.len(), ties);
     let mut partition = Partition::new(cells.len());
     for (one, other) in ties.into_iter().flatten().filter(|tie| tie.0 != NO_BODY && tie.1 != NO_BODY) {
         partition.join(one as usize, other as usize);
     }
     let (classes, count) = partition.classes();
-    body.par_iter_mut().filter(|body| **body != NO_BODY).for_each(|body| *body = classes[*body as usize]);
+    parallel::update(&mut body, |body| {
+        if *body != NO_BODY {
+            *body = classes[*body as usize];
+        }
+    });
     (body, count)
 }
 

@@ -4,7 +4,7 @@
 //! does not see this, and no rigid motion of a whole body is near it; the system of the faces of one cell is.
 
 use meniscus_core::grid::{Field, Slot, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::system::System;
 use super::volume::Corners;
@@ -38,17 +38,18 @@ impl SurfaceCells {
                 .filter_map(|slot| surface_cell(system, &diagonal, slot))
                 .collect()
         };
-        let cells: Vec<_> = (0..system.blocks.len()).into_par_iter().map(of_block).collect();
+        let cells = parallel::map(system.blocks.len(), of_block);
         Self { cells: cells.into_iter().flatten().collect() }
     }
 
     /// Adds to `z` the solutions for the faces of each cell, all others at rest.
     pub(super) fn add(&self, r: &[f64], z: &mut [f64]) {
-        let solve = |cell: &SurfaceCell| {
+        let solve = |k: usize| {
+            let cell = &self.cells[k];
             let r = cell.faces.map(|face| if face == NONE { 0.0 } else { r[face as usize] });
             cell.inverse.map(|row| row.iter().zip(r).map(|(&i, r)| f64::from(i) * r).sum::<f64>())
         };
-        let solutions: Vec<[f64; SIZE]> = self.cells.par_iter().map(solve).collect();
+        let solutions: Vec<[f64; SIZE]> = parallel::map_each(self.cells.len(), solve);
         for (cell, solution) in self.cells.iter().zip(&solutions) {
             for (&face, x) in cell.faces.iter().zip(solution).filter(|(face, _)| **face != NONE) {
                 z[face as usize] += SHARE * x;

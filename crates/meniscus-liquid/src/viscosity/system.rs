@@ -5,8 +5,8 @@ use std::sync::Arc;
 use meniscus_core::grid::{
     Blocks, FaceField, Tile, block_len, cell_in_block, for_each_overlap, neighbourhood,
 };
+use meniscus_core::parallel;
 use meniscus_linalg::{AssembleError, Operator, Patch};
-use rayon::prelude::*;
 
 use super::weights::{BlockWeights, Source, pair_of, tile_len};
 use crate::projection::Stored;
@@ -32,8 +32,7 @@ struct Scratch {
 impl<const D: usize> System<D> {
     pub(super) fn new<T: Stored>(source: &Source<T, D>) -> Self {
         let blocks = source.corners.blocks().clone();
-        let weights =
-            (0..blocks.len()).into_par_iter().map(|block| BlockWeights::new(source, block)).collect();
+        let weights = parallel::map(blocks.len(), |block| BlockWeights::new(source, block));
         Self { blocks, weights }
     }
 
@@ -51,8 +50,8 @@ impl<const D: usize> System<D> {
     pub(super) fn velocities<T: Stored>(&self, velocity: &FaceField<T, D>) -> Vec<f64> {
         let n = block_len::<D>();
         let mut x = vec![0.0; self.len()];
-        x.par_chunks_mut(D * n).zip(&self.weights).enumerate().for_each(|(block, (x, weights))| {
-            let Some(weights) = weights else { return };
+        parallel::for_chunks(&mut x, D * n, |block, x| {
+            let Some(weights) = &self.weights[block] else { return };
             for (axis, x) in x.chunks_exact_mut(n).enumerate() {
                 let own = velocity.axes[axis].block(block).iter().zip(&weights.held[axis * n..]);
                 for (x, (&u, &held)) in x.iter_mut().zip(own) {
@@ -67,24 +66,22 @@ impl<const D: usize> System<D> {
     pub(super) fn store<T: Stored>(&self, x: &[f64], velocity: &mut FaceField<T, D>) {
         let n = block_len::<D>();
         for (axis, field) in velocity.axes.iter_mut().enumerate() {
-            field.values_mut().par_chunks_mut(n).zip(&self.weights).enumerate().for_each(
-                |(block, (own, weights))| {
-                    let Some(weights) = weights else { return };
-                    let x = &x[(block * D + axis) * n..][..n];
-                    for ((u, &x), &held) in own.iter_mut().zip(x).zip(&weights.held[axis * n..]) {
-                        if held > 0.0 {
-                            *u = T::nearest(x);
-                        }
+            parallel::for_chunks(field.values_mut(), n, |block, own| {
+                let Some(weights) = &self.weights[block] else { return };
+                let x = &x[(block * D + axis) * n..][..n];
+                for ((u, &x), &held) in own.iter_mut().zip(x).zip(&weights.held[axis * n..]) {
+                    if held > 0.0 {
+                        *u = T::nearest(x);
                     }
-                },
-            );
+                }
+            });
         }
     }
 
     pub(super) fn gather(&self, fill: impl Fn(&BlockWeights<D>, &mut [f64]) + Sync) -> Vec<f64> {
         let mut x = vec![0.0; self.len()];
-        x.par_chunks_mut(D * block_len::<D>()).zip(&self.weights).for_each(|(x, weights)| {
-            if let Some(weights) = weights {
+        parallel::for_chunks(&mut x, D * block_len::<D>(), |block, x| {
+            if let Some(weights) = &self.weights[block] {
                 fill(weights, x);
             }
         });
@@ -109,13 +106,14 @@ impl<const D: usize> System<D> {
             normal: vec![0.0; D * tile_len::<D>()],
             shear: vec![0.0; pair_count::<D>() * tile_len::<D>()],
         };
-        let chunks = y.par_chunks_mut(D * block_len::<D>()).zip(&self.weights).enumerate();
-        chunks.for_each_init(scratch, |scratch, (block, (y, weights))| match weights {
-            Some(weights) => {
-                self.load(x, block, &mut scratch.values);
-                weights.product(scratch, y);
+        parallel::for_chunks_with(y, D * block_len::<D>(), scratch, |scratch, block, y| {
+            match &self.weights[block] {
+                Some(weights) => {
+                    self.load(x, block, &mut scratch.values);
+                    weights.product(scratch, y);
+                }
+                None => y.fill(0.0),
             }
-            None => y.fill(0.0),
         });
     }
 

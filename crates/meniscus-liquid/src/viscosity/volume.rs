@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use meniscus_core::fractions::cell_open_fraction;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, Tile, block_len, cell_in_block, unravel};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use crate::projection::Stored;
 
@@ -20,9 +20,11 @@ pub(super) type Corners = [f32; 8];
 pub(super) fn liquid_corners<T: Stored, const D: usize>(level_set: &Field<T, D>) -> Field<Corners, D> {
     let blocks = level_set.blocks();
     let mut corners = Field::new(blocks.clone(), [0.0; 8]);
-    corners.values_mut().par_chunks_mut(block_len::<D>()).enumerate().for_each_init(
+    parallel::for_chunks_with(
+        corners.values_mut(),
+        block_len::<D>(),
         || Tile::<f64, D, 1>::new(0.0),
-        |tile, (block, corners)| {
+        |tile, block, corners| {
             let first = blocks.coord(block).map(|c| c * BLOCK_EDGE);
             load_clamped(level_set, first, tile);
             if tile.values().iter().all(|&phi| phi >= 0.0) {
@@ -44,9 +46,11 @@ pub(super) fn liquid_corners<T: Stored, const D: usize>(level_set: &Field<T, D>)
 /// The corners of a fluid that fills the domain.
 pub(super) fn full_corners<const D: usize>(blocks: &Arc<Blocks<D>>) -> Field<Corners, D> {
     let mut corners = Field::new(blocks.clone(), [0.0; 8]);
-    corners.values_mut().par_iter_mut().enumerate().for_each(|(index, corners)| {
-        if blocks.is_inside(Slot::from_flat::<D>(index)) {
-            corners[..1 << D].fill(1.0);
+    parallel::for_chunks(corners.values_mut(), block_len::<D>(), |block, corners| {
+        for (local, corners) in corners.iter_mut().enumerate() {
+            if blocks.is_inside(Slot { block, local }) {
+                corners[..1 << D].fill(1.0);
+            }
         }
     });
     corners
