@@ -1,18 +1,73 @@
 //! Shared helpers of the validation tests.
 
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
-use meniscus::{Scene, Simulation, Stats};
+use meniscus::{Scene, Stats};
 use meniscus_core::fractions::{grid_cell_open_fraction, grid_face_open_fraction};
 use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_linalg::SolveParams;
-use meniscus_liquid::Twist;
 use meniscus_liquid::projection::{
     AffineRegions, Bubbles, ClosedFace, Liquid, NO_BUBBLE, NO_REGION, ProjectionError, ProjectionInfo,
     ProjectionParams, RigidBody, SolidVelocity, Touching, Workspace, max_divergence, project, valid_faces,
 };
+use meniscus_liquid::{State, Twist};
+use meniscus_scene::{Setup, SolidSetup};
+
+/// A simulation of a liquid in `D` dimensions, whose state tests look into.
+pub struct Simulation<const D: usize> {
+    simulation: meniscus::Simulation,
+    setup: Setup<D>,
+}
+
+impl<const D: usize> Simulation<D> {
+    /// A scene at its beginning.
+    ///
+    /// # Panics
+    /// If there is nothing to simulate.
+    pub fn new(scene: &Scene) -> Self {
+        let simulation = meniscus::Simulation::new(scene).expect("something to simulate");
+        Self { simulation, setup: scene.setup() }
+    }
+
+    /// The liquid.
+    pub fn state(&self) -> &State<D> {
+        self.simulation.liquid().expect("a liquid in this dimension")
+    }
+
+    /// Where the cells lie.
+    pub fn grid(&self) -> &Grid<D> {
+        &self.setup.grid
+    }
+
+    /// The solids, and after them the bodies, where they are now.
+    pub fn solids(&self) -> Vec<Shape<D>> {
+        let now = |solid: &SolidSetup<D>| {
+            solid.motion.as_ref().map_or(RigidTransform::IDENTITY, |motion| motion.pose(self.time()))
+        };
+        let solids = self.setup.solids.iter().map(|solid| (&solid.shape, now(solid)));
+        let bodies =
+            self.setup.bodies.iter().zip(&self.state().bodies).map(|(b, state)| (&b.shape, state.pose));
+        let posed = |(shape, pose): (&Shape<D>, _)| shape.clone().transformed(pose).expect("a finite pose");
+        solids.chain(bodies).map(posed).collect()
+    }
+}
+
+impl<const D: usize> Deref for Simulation<D> {
+    type Target = meniscus::Simulation;
+
+    fn deref(&self) -> &meniscus::Simulation {
+        &self.simulation
+    }
+}
+
+impl<const D: usize> DerefMut for Simulation<D> {
+    fn deref_mut(&mut self) -> &mut meniscus::Simulation {
+        &mut self.simulation
+    }
+}
 
 /// The simulation of a scene.
 ///

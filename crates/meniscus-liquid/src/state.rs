@@ -228,7 +228,7 @@ impl<const D: usize> State<D> {
     }
 
     /// The particles of all fluids.
-    pub(crate) fn particle_count(&self) -> usize {
+    pub fn particle_count(&self) -> usize {
         self.particles.len() + self.second.len()
     }
 

@@ -36,7 +36,7 @@ mod setup;
 mod structure;
 mod suggest;
 
-pub use content::{AirModel, Interpolation, RegionFluids, RegionModel, Regions, Show, Walls};
+pub use content::{AirModel, Interpolation, Method, RegionFluids, RegionModel, Regions, Show, Walls};
 pub use motion::{Motion, Pose};
 pub use problem::{SceneError, SceneProblem, SceneWarning};
 pub use reference::reference;

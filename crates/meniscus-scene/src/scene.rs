@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::build::{self, AnySetup};
-use crate::content::Content;
+use crate::content::{Content, Method};
 use crate::document::{self, Node};
 use crate::problem::{Problems, SceneError, SceneWarning};
 use crate::setup::Setup;
@@ -96,6 +96,11 @@ impl Scene {
             AnySetup::Two(_) => 2,
             AnySetup::Three(_) => 3,
         }
+    }
+
+    /// How it is simulated.
+    pub fn method(&self) -> Method {
+        self.content.method
     }
 
     /// The text of the scene with the overrides written into it. Read again it makes the same scene.

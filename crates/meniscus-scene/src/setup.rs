@@ -3,13 +3,15 @@
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
 
-use crate::content::{AirModel, Regions, Show, Walls};
+use crate::content::{AirModel, Method, Regions, Show, Walls};
 pub use crate::content::{Output as OutputSettings, Solver as SolverSettings, Time as TimeSettings};
 use crate::motion::Motion;
 
 /// A validated scene in `D` dimensions.
 #[derive(Clone, Debug)]
 pub struct Setup<const D: usize> {
+    /// How it is simulated.
+    pub method: Method,
     /// In m/s2.
     pub gravity: [f64; D],
     /// The cells of the domain; its lower corner is the origin.

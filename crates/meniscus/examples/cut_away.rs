@@ -28,16 +28,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("give a scene, a number of frames, and a file for the picture".into());
     };
     let scene = Scene::open(scene, overrides)?;
-    let mut simulation = Simulation::<3>::new(&scene);
+    let mut simulation = Simulation::new(&scene)?;
     for _ in 0..frames.parse()? {
         simulation.advance_frame()?;
     }
     let regions = simulation.regions().ok_or("the scene has no [regions]")?;
     let frame = simulation.frame();
+    let frame = frame.space().ok_or("the scene is in the plane")?;
     let cut = frame.grid.cells[2] / 2 + 4;
     let liquid = frame.liquid().ok_or("there is no liquid")?;
     let level_set = without_front(liquid.level_set, cut);
-    let plates = plates(&regions, &simulation.state().level_set, cut - 1);
+    let plates = plates(&regions, liquid.level_set, cut - 1);
     let to_metres = |cell: [f64; 3]| std::array::from_fn(|a| frame.grid.origin[a] + cell[a] * frame.grid.dx);
     let solid = |plate: &Plate| {
         let corner = |at: [usize; 2], z: f64| to_metres([at[0] as f64, at[1] as f64, z]);

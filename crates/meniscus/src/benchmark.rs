@@ -1,12 +1,14 @@
 //! What a scene costs.
 
-use meniscus_liquid::projection::{ProjectionError, ProjectionSeconds, Workspace};
+use meniscus_liquid::projection::{ProjectionSeconds, Workspace};
 use meniscus_liquid::{Preconditioner, Reduced, TileSize, Tiling, TrialSolve};
 use meniscus_scene::Scene;
 use serde::Serialize;
 
-use crate::simulation::{Simulation, SimulationError};
+use crate::session::Session;
+use crate::simulation::SimulationError;
 use crate::stats::Stats;
+use crate::systems::Liquid;
 
 /// Substeps of a scene and of another, and the pressure system at the end of the first, solved in two ways.
 #[derive(Clone, Debug)]
@@ -43,7 +45,7 @@ pub fn substeps(scene: &Scene, count: u32) -> Result<Vec<Stats>, SimulationError
 }
 
 fn first_substeps<const D: usize>(scene: &Scene, count: u32) -> Result<Vec<Stats>, SimulationError> {
-    let mut simulation = Simulation::<D>::new(scene);
+    let mut simulation = Session::<D>::new(scene)?;
     (0..count).map(|_| simulation.advance_substep()).collect()
 }
 
@@ -63,34 +65,54 @@ pub fn benchmark(scene: &Scene, other: &Scene) -> Result<Benchmark, SimulationEr
 }
 
 fn benchmark_in<const D: usize>(scene: &Scene, other: &Scene) -> Result<Benchmark, SimulationError> {
-    let mut simulations = [scene, other].map(Simulation::<D>::new);
+    let mut simulations = [Session::<D>::new(scene)?, Session::new(other)?];
     let mut measured = [Vec::new(), Vec::new()];
     for _ in 0..scene.content().time.frames {
         for (simulation, measured) in simulations.iter_mut().zip(&mut measured) {
             measured.extend(simulation.advance_frame()?);
         }
     }
-    let at_end = &simulations[0];
-    let multigrid = fastest(at_end, Preconditioner::Multigrid).map_err(|error| at_end.unsolved(error))?;
-    let diagonal = fastest(at_end, Preconditioner::Diagonal);
+    let at_end = Moment::of(&simulations[0]);
+    let multigrid = at_end.fastest(Preconditioner::Multigrid)?;
+    let diagonal = at_end.fastest(Preconditioner::Diagonal);
     let [substeps, others] = measured;
     Ok(Benchmark { substeps, others, multigrid, diagonal: diagonal.ok() })
 }
 
-/// The fastest of three solves of the system of this moment. To assemble it is not part of the time.
-fn fastest<const D: usize>(
-    simulation: &Simulation<D>,
-    preconditioner: Preconditioner,
-) -> Result<TimedSolve, ProjectionError> {
-    let mut best: Option<TimedSolve> = None;
-    for _ in 0..3 {
-        let TrialSolve { iterations, seconds } =
-            simulation.trial_solve(simulation.tiling().0, preconditioner)?;
-        if best.is_none_or(|best| seconds < best.seconds) {
-            best = Some(TimedSolve { iterations, seconds });
-        }
+/// A liquid on a grid at a moment.
+struct Moment<'a, const D: usize> {
+    session: &'a Session<D>,
+    liquid: &'a Liquid<D>,
+}
+
+impl<'a, const D: usize> Moment<'a, D> {
+    fn of(session: &'a Session<D>) -> Self {
+        Self { session, liquid: session.liquid().expect("the only method") }
     }
-    Ok(best.expect("three solves"))
+
+    /// The fastest of three solves of the system of this moment. To assemble it is not part of the time.
+    fn fastest(&self, preconditioner: Preconditioner) -> Result<TimedSolve, SimulationError> {
+        let mut best: Option<TimedSolve> = None;
+        for _ in 0..3 {
+            let solve = self.solve(self.liquid.tiling().0, preconditioner)?;
+            if best.is_none_or(|best| solve.seconds < best.seconds) {
+                best = Some(solve);
+            }
+        }
+        Ok(best.expect("three solves"))
+    }
+
+    /// Solves the system with the interior of the fluids cut in a way.
+    fn solve(
+        &self,
+        tiling: Option<Tiling>,
+        preconditioner: Preconditioner,
+    ) -> Result<TimedSolve, SimulationError> {
+        let Self { session, liquid } = self;
+        let solve = liquid.trial_solve(&session.world, session.dt(), tiling, preconditioner);
+        let TrialSolve { iterations, seconds } = solve.map_err(|error| session.failed(error))?;
+        Ok(TimedSolve { iterations, seconds })
+    }
 }
 
 /// The projection of one moment with the interior of the fluids cut in one way.
@@ -143,16 +165,16 @@ fn compare_regions_in<const D: usize>(
     scene: &Scene,
     with_diagonal: bool,
 ) -> Result<Vec<RegionsCase>, SimulationError> {
-    let mut simulation = Simulation::<D>::new(scene);
+    let mut simulation = Session::<D>::new(scene)?;
     for _ in 0..scene.content().time.frames {
         simulation.advance_frame()?;
     }
-    let tilings = tilings(simulation.tiling());
+    let tilings = tilings(Moment::of(&simulation).liquid.tiling());
     let mut workspace = Workspace::default();
     let mut cases: Vec<Option<RegionsCase>> = vec![None; tilings.len()];
     for _ in 0..3 {
         for (&(name, tiling), best) in tilings.iter().zip(&mut cases) {
-            let case = regions_case(&simulation, name, tiling, &mut workspace)?;
+            let case = regions_case(&Moment::of(&simulation), name, tiling, &mut workspace)?;
             let seconds = |case: &RegionsCase| case.set_up_s + case.solve_s;
             if best.as_ref().is_none_or(|best| seconds(&case) < seconds(best)) {
                 *best = Some(case);
@@ -162,7 +184,7 @@ fn compare_regions_in<const D: usize>(
     let mut cases: Vec<RegionsCase> = cases.into_iter().flatten().collect();
     if with_diagonal {
         for ((_, tiling), case) in tilings.iter().zip(&mut cases) {
-            case.diagonal = diagonal_case(&simulation, *tiling);
+            case.diagonal = diagonal_case(&Moment::of(&simulation), *tiling);
         }
     }
     let whole = cases[0].clone();
@@ -193,12 +215,14 @@ fn tilings((own, has_second): (Option<Tiling>, bool)) -> Vec<(&'static str, Opti
 }
 
 fn regions_case<const D: usize>(
-    simulation: &Simulation<D>,
+    moment: &Moment<D>,
     regions: &'static str,
     tiling: Option<Tiling>,
     workspace: &mut Workspace,
 ) -> Result<RegionsCase, SimulationError> {
-    let (info, seconds) = simulation.trial_projection(tiling, workspace)?;
+    let Moment { session, liquid } = moment;
+    let trial = liquid.trial_projection(&session.world, session.dt(), tiling, workspace);
+    let (info, seconds) = trial.map_err(|error| session.failed(error))?;
     let ProjectionSeconds { assemble, set_up, solve } = info.seconds;
     Ok(RegionsCase {
         regions,
@@ -213,7 +237,7 @@ fn regions_case<const D: usize>(
     })
 }
 
-fn diagonal_case<const D: usize>(simulation: &Simulation<D>, tiling: Option<Tiling>) -> Option<DiagonalCase> {
-    let TrialSolve { iterations, seconds } = simulation.trial_solve(tiling, Preconditioner::Diagonal).ok()?;
+fn diagonal_case<const D: usize>(moment: &Moment<D>, tiling: Option<Tiling>) -> Option<DiagonalCase> {
+    let TimedSolve { iterations, seconds } = moment.solve(tiling, Preconditioner::Diagonal).ok()?;
     Some(DiagonalCase { iterations, seconds, speed_up: 1.0 })
 }

@@ -7,7 +7,8 @@ use meniscus_core::grid::BLOCK_EDGE;
 use meniscus_scene::Scene;
 
 use crate::pictures::{Draw, draw_2d, draw_3d, seconds_per_picture};
-use crate::simulation::{Simulation, SimulationError};
+use crate::session::Session;
+use crate::simulation::SimulationError;
 
 /// What a scene will take, roughly.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,22 +119,22 @@ struct CoarsePilot {
 /// Runs as much of the scene as there is patience for.
 fn coarse_pilot<const D: usize>(scene: &Scene) -> Result<CoarsePilot, SimulationError> {
     const PATIENCE: f64 = 2.0;
-    let mut simulation = Simulation::<D>::new(scene);
+    let mut simulation = Session::<D>::new(scene)?;
     let started = Instant::now();
-    let mut particles = simulation.particle_count();
+    let mut particles = simulation.system.size().particles;
     let at_first = cells_with_fields(&simulation);
     let mut most = at_first;
     let mut seconds = Vec::new();
     while simulation.frames_done() < scene.content().time.frames && started.elapsed().as_secs_f64() < PATIENCE
     {
         seconds.extend(simulation.advance_frame()?.iter().map(|substep| substep.seconds));
-        particles = particles.max(simulation.particle_count());
+        particles = particles.max(simulation.system.size().particles);
         most = most.max(cells_with_fields(&simulation));
     }
     let frames = f64::from(simulation.frames_done().max(1));
     let mean = |seconds: &[f64]| seconds.iter().sum::<f64>() / seconds.len().max(1) as f64;
     let early = mean(&seconds[seconds.len().min(1)..seconds.len().min(FINE_SUBSTEPS + 1)]);
-    let markers: usize = simulation.state().smoke.iter().map(|smoke| smoke.position.len()).sum();
+    let markers = simulation.system.size().markers;
     Ok(CoarsePilot {
         particles: particles as f64,
         markers: markers as f64,
@@ -143,8 +144,8 @@ fn coarse_pilot<const D: usize>(scene: &Scene) -> Result<CoarsePilot, Simulation
     })
 }
 
-fn cells_with_fields<const D: usize>(simulation: &Simulation<D>) -> f64 {
-    simulation.state().level_set.blocks().slots() as f64
+fn cells_with_fields<const D: usize>(simulation: &Session<D>) -> f64 {
+    simulation.system.size().cells as f64
 }
 
 /// Substeps that the fine pilot times, after a first one that takes memory which the others use again.
@@ -161,14 +162,14 @@ struct FinePilot {
 
 /// Takes a few substeps, and draws a small picture of what they made.
 fn fine_pilot<const D: usize>(scene: &Scene, draw: Draw<D>) -> Result<FinePilot, SimulationError> {
-    let mut simulation = Simulation::<D>::new(scene);
+    let mut simulation = Session::<D>::new(scene)?;
     simulation.advance_substep()?;
     let started = Instant::now();
     for _ in 0..FINE_SUBSTEPS {
         simulation.advance_substep()?;
     }
     let seconds = started.elapsed().as_secs_f64() / FINE_SUBSTEPS as f64;
-    let particles = simulation.particle_count().max(1) as f64;
+    let particles = simulation.system.size().particles.max(1) as f64;
 
     let setup = scene.setup::<D>();
     let seconds_per_picture = seconds_per_picture(&simulation.frame(), &setup, &setup.render, draw);

@@ -13,7 +13,7 @@ use meniscus_scene::{AirModel, Setup};
 
 use crate::folder::{Folder, FolderError, scene_of};
 use crate::pictures::{PicturesError, chosen_frames, frame_of, liquid_of, poses_in};
-use crate::simulation::posed_solids;
+use crate::session::posed_solids;
 
 /// A format of exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

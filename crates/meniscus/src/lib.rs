@@ -50,26 +50,29 @@ mod estimate;
 mod exact;
 mod export;
 mod folder;
+mod frame;
 mod pictures;
 mod pressed;
 mod run;
+mod session;
 mod simulation;
 mod stats;
-mod terms;
+mod systems;
 mod warnings;
+mod world;
 
 pub use benchmark::{Benchmark, DiagonalCase, RegionsCase, TimedSolve, benchmark, compare_regions, substeps};
 pub use estimate::{Estimate, estimate};
 pub use export::{Content, ExportError, ExportOptions, Format, export};
 pub use folder::{Folder, FolderError, Manifest};
+pub use frame::Frame;
 pub use meniscus_core as core;
-pub use meniscus_io::Frame;
 pub use meniscus_liquid as liquid;
 pub use meniscus_liquid::standard;
 pub use meniscus_scene::{Scene, SceneError, gallery, schema};
 pub use pictures::{PictureOptions, Pictures, PicturesError, draw, drawing_seconds};
 pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};
-pub use simulation::{Checkpoint, MotionFn, Simulation, SimulationError};
+pub use simulation::{Simulation, SimulationError, Snapshot};
 pub use stats::{
     BodyStats, BubbleEvent, BubbleStats, CellCounts, ContactStats, GROSS_DRIFT, ProbeValue, SolveStats, Stats,
 };

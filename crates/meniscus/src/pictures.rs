@@ -18,7 +18,7 @@ use meniscus_render::{
 use meniscus_scene::{BodySetup, RenderSettings, Setup, Show};
 
 use crate::folder::{Folder, FolderError, scene_of};
-use crate::simulation::posed_solids;
+use crate::session::posed_solids;
 
 /// Which pictures to make.
 #[derive(Clone, Copy, Debug, Default)]

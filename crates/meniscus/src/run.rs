@@ -6,11 +6,14 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-use meniscus_io::{CacheError, Frame, JsonLines, WriteError, read_checkpoint, write_checkpoint, write_frame};
+use meniscus_io::{
+    CacheError, Frame, JsonLines, Kind, WriteError, read_checkpoint, write_checkpoint, write_frame,
+};
 use meniscus_scene::{Scene, Setup};
 
 use crate::folder::{self, Folder, FolderError, Manifest};
-use crate::simulation::{Checkpoint, Simulation, SimulationError};
+use crate::session::{SavedSession, Session};
+use crate::simulation::SimulationError;
 use crate::stats::{self, Stats};
 
 /// What a run does with its folder.
@@ -135,18 +138,17 @@ fn run_in<const D: usize>(
     let (begun, (manifest, _lock)) = if options.resume {
         (None, folder::open_to_resume(&folder, scene)?)
     } else {
-        let simulation = Simulation::<D>::new(scene);
         // Before a folder is made for it.
-        simulation.anything_to_simulate()?;
+        let simulation = Session::<D>::new(scene)?;
         (Some(simulation), folder::begin(&folder, scene, options.overwrite)?)
     };
     let setup = scene.setup::<D>();
-    let checkpoint = latest_checkpoint::<D>(&folder, &manifest)?;
+    let checkpoint = latest_checkpoint::<D>(&folder, &manifest, SavedSession::<D>::kind_of(scene.method()))?;
     let position = checkpoint.as_ref().map_or((0, 0), |c| (c.frames_done, c.substeps_of_frame));
     let mut simulation = match checkpoint {
-        Some(checkpoint) => Simulation::<D>::resume(scene, checkpoint),
+        Some(checkpoint) => Session::<D>::resume(scene, checkpoint)?,
         None => {
-            let simulation = begun.unwrap_or_else(|| Simulation::<D>::new(scene));
+            let simulation = begun.map_or_else(|| Session::<D>::new(scene), Ok)?;
             write_frame(folder.frame(0), &simulation.frame())?;
             simulation
         }
@@ -186,7 +188,7 @@ struct Logs {
 
 /// Takes substeps until all frames are there, or something is in the way.
 fn advance<const D: usize>(
-    simulation: &mut Simulation<D>,
+    simulation: &mut Session<D>,
     setup: &Setup<D>,
     options: &RunOptions,
     observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
@@ -217,7 +219,10 @@ fn advance<const D: usize>(
             return Ok(Outcome::Interrupted { frames_done: simulation.frames_done() });
         }
     }
-    let off_at_start = simulation.volume_at_start().map_or(0.0, |[had, exact]| stats::drift(had, exact));
+    let off_at_start = simulation
+        .system
+        .volume_at_start(&simulation.world)
+        .map_or(0.0, |[had, exact]| stats::drift(had, exact));
     Ok(Outcome::Done(Summary { off_at_start, ..logs.tally.summary(simulation.frames_done()) }))
 }
 
@@ -263,11 +268,11 @@ impl Frames<'_, '_> {
 fn save<const D: usize>(
     folder: &Folder,
     manifest: &Manifest,
-    simulation: &Simulation<D>,
+    simulation: &Session<D>,
 ) -> Result<(), RunError> {
-    let checkpoint = simulation.checkpoint();
+    let checkpoint = simulation.save();
     let path = folder.checkpoint(checkpoint.frames_done, checkpoint.substeps_of_frame);
-    write_checkpoint(path, Checkpoint::<D>::KIND, &(&manifest.hash, &checkpoint))?;
+    write_checkpoint(path, checkpoint.kind(), &(&manifest.hash, &checkpoint))?;
     folder.prune_checkpoints()?;
     Ok(())
 }
@@ -275,10 +280,11 @@ fn save<const D: usize>(
 fn latest_checkpoint<const D: usize>(
     folder: &Folder,
     manifest: &Manifest,
-) -> Result<Option<Checkpoint<D>>, RunError> {
+    kind: Kind,
+) -> Result<Option<SavedSession<D>>, RunError> {
     let Some((frames, substeps)) = folder.checkpoint_to_continue::<D>()? else { return Ok(None) };
     let path = folder.checkpoint(frames, substeps);
-    let (hash, checkpoint): (String, Checkpoint<D>) = read_checkpoint(&path, Checkpoint::<D>::KIND)?;
+    let (hash, checkpoint): (String, SavedSession<D>) = read_checkpoint(&path, kind)?;
     let problem = if hash != manifest.hash {
         "it is of another scene"
     } else if (checkpoint.frames_done, checkpoint.substeps_of_frame) != (frames, substeps) {

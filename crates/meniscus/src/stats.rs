@@ -72,6 +72,14 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Says which substep this is.
+    pub(crate) fn stamp(&mut self, frame: u32, substep: u32) {
+        (self.frame, self.substep) = (frame, substep);
+        for event in &mut self.events {
+            (event.frame, event.substep) = (frame, substep);
+        }
+    }
+
     /// By how much the liquid's volume is off, as a part of what it should be.
     pub fn drift(&self) -> f64 {
         drift(self.liquid_volume, self.liquid_volume_target)

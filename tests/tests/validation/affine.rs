@@ -4,9 +4,9 @@ use std::path::Path;
 
 use faer::Mat;
 use faer::prelude::Solve;
-use meniscus::{Scene, Simulation};
+use meniscus::Scene;
 use meniscus_core::vector::{norm, sub};
-use meniscus_tests::{Case, all_cells, noise, rotated_container, square_rotation, tight_params};
+use meniscus_tests::{Case, Simulation, all_cells, noise, rotated_container, square_rotation, tight_params};
 
 use crate::two_phase::wet;
 

@@ -1,8 +1,7 @@
 //! Surface tension on bodies: what it pulls them with where the surface ends at them, against what the liquid pushes them with.
 //! Density of the liquid and surface tension are 1.
 
-use meniscus::Simulation;
-use meniscus_tests::simulation;
+use meniscus_tests::{Simulation, simulation};
 
 const TENSION: &str = "density = 1.0\nsurface_tension = 1.0";
 

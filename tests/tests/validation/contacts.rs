@@ -1,7 +1,7 @@
 //! Scenes of bodies that press on each other, on solids and on the sides of the domain, in water, against statics.
 
-use meniscus::{Simulation, Stats};
-use meniscus_tests::simulation;
+use meniscus::Stats;
+use meniscus_tests::{Simulation, simulation};
 
 /// Runs to a time; calls `see` after each substep.
 fn run<const D: usize>(

@@ -1,6 +1,7 @@
 //! VALIDATION 4: the dam break of Martin and Moyce (1952), n² = 2: a column of water a wide and 2a high.
 
-use meniscus::{ProbeValue, Scene, Simulation};
+use meniscus::{ProbeValue, Scene};
+use meniscus_tests::Simulation;
 
 /// The width of the column, in m.
 const A: f64 = 0.05715;

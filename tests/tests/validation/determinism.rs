@@ -1,10 +1,10 @@
 //! The same bits for any number of threads, and from a checkpoint.
 
+use meniscus_tests::Simulation;
 use std::fs;
 use std::path::Path;
 
-use meniscus::{Checkpoint, Scene, Simulation};
-use meniscus_io::write_checkpoint;
+use meniscus::Scene;
 
 /// Everything at once: a splash, a moving solid, a source, a sink, an open side, a bubble, a raft with a crate on it.
 fn scene() -> Scene {
@@ -40,7 +40,7 @@ fn scene() -> Scene {
     Scene::parse("all.toml", text, Path::new(""), &[]).expect("a valid scene")
 }
 
-fn advance(simulation: &mut Simulation<3>, substeps: usize) {
+fn advance(simulation: &mut meniscus::Simulation, substeps: usize) {
     for _ in 0..substeps {
         simulation.advance_substep().expect("it runs");
     }
@@ -51,9 +51,9 @@ fn the_same_bits_for_any_number_of_threads() {
     let run = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| {
-            let mut simulation = Simulation::new(&scene());
+            let mut simulation = Simulation::<3>::new(&scene());
             advance(&mut simulation, 20);
-            simulation.checkpoint()
+            simulation.snapshot()
         })
     };
     let one = run(1);
@@ -64,10 +64,10 @@ fn the_same_bits_for_any_number_of_threads() {
 fn a_resumed_simulation_equals_one_that_went_on() {
     let mut simulation = Simulation::<3>::new(&scene());
     advance(&mut simulation, 11);
-    let mut resumed = Simulation::resume(&scene(), simulation.checkpoint());
+    let mut resumed = meniscus::Simulation::resume(&scene(), simulation.snapshot()).expect("it goes on");
     advance(&mut simulation, 9);
     advance(&mut resumed, 9);
-    assert!(simulation.checkpoint() == resumed.checkpoint());
+    assert!(simulation.snapshot() == resumed.snapshot());
 }
 
 /// What a scene may hold beside two fluids and beside walls that let go, which exclude each other: a bubble, bodies that float and one that lies on the floor, tiles, viscosity,
@@ -130,18 +130,18 @@ fn crowded(air: &str, separation: bool) -> Scene {
 /// The bytes of a checkpoint, which tell apart even zeros of two signs.
 fn bytes_after_5_substeps(scene: &Scene, threads: usize) -> Vec<u8> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    let checkpoint = pool.install(|| {
+    let snapshot = pool.install(|| {
         let mut simulation = Simulation::<3>::new(scene);
         for _ in 0..5 {
             let stats = simulation.advance_substep().expect("it runs");
             assert!(stats.solve.regions > 0 && !stats.bubbles.is_empty());
         }
-        simulation.checkpoint()
+        assert!(!simulation.state().smoke[0].position.is_empty());
+        simulation.snapshot()
     });
-    assert!(!checkpoint.state.smoke[0].position.is_empty());
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("all.checkpoint");
-    write_checkpoint(&path, Checkpoint::<3>::KIND, &checkpoint).expect("written");
+    snapshot.write(&path).expect("written");
     fs::read(path).expect("a file")
 }
 

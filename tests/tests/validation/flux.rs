@@ -1,7 +1,7 @@
 //! What passes a cross-section is what is gone behind it: volumes are corrected where they are wrong.
 
-use meniscus::{ProbeValue, Simulation, Stats};
-use meniscus_tests::simulation;
+use meniscus::{ProbeValue, Stats};
+use meniscus_tests::{Simulation, simulation};
 
 const FLOOR: f64 = 0.16;
 const CEILING: f64 = 0.24;

@@ -1,7 +1,7 @@
 //! The scenes of the gallery as they ship, whole.
 
-use meniscus::{Scene, Simulation, Stats};
-use meniscus_tests::check_work_of_corrections;
+use meniscus::{Scene, Stats};
+use meniscus_tests::{Simulation, check_work_of_corrections};
 
 /// Runs a scene whole. Nothing is warned of, the volume of its liquid of a density is off by at most `drift`, and corrections do little work.
 fn run<const D: usize>(scene: &str, density: f64, drift: f64) -> Vec<Stats> {

@@ -4,15 +4,15 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use meniscus::{Checkpoint, Scene, Simulation};
-use meniscus_io::{CacheError, read_checkpoint, write_checkpoint};
+use meniscus::{Scene, Simulation, Snapshot};
+use meniscus_io::CacheError;
 use serde_json::Value;
 
 const WRITE_IT_ANEW: &str = "write tests/data/golden.checkpoint anew: cargo test -p meniscus-tests --test validation -- \
                              --ignored the_golden_checkpoint_is_written_anew";
 
 const RAISE_THE_VERSION: &str = "checkpoints are no longer what they were, although their format has the same version: raise \
-                                 the version in Checkpoint::KIND, crates/meniscus/src/simulation.rs, so that runs from before are refused with \
+                                 the version in SavedSession::kind_of, crates/meniscus/src/session.rs, so that runs from before are refused with \
                                  a reason; then";
 
 fn data(name: &str) -> PathBuf {
@@ -72,27 +72,24 @@ fn describe(value: &Value, name: &str, to: &mut String) {
     }
 }
 
-fn description(checkpoint: &Checkpoint<2>) -> String {
+fn description(snapshot: &Snapshot) -> String {
     let mut text = String::new();
-    describe(&serde_json::to_value(checkpoint).expect("plain data"), "checkpoint", &mut text);
+    describe(&serde_json::to_value(snapshot).expect("plain data"), "checkpoint", &mut text);
     text
 }
 
 /// The file and what it held when it was written: not what the scene gives today, which may differ.
 #[test]
 fn the_golden_checkpoint_is_read_as_it_was_written() {
-    let read: Result<(String, Checkpoint<2>), CacheError> =
-        read_checkpoint(data("golden.checkpoint"), Checkpoint::<2>::KIND);
-    let (hash, checkpoint) = match read {
+    let snapshot = match Snapshot::read(&data("golden.checkpoint"), &scene()) {
         Ok(read) => read,
         Err(CacheError::Version { found, expected, .. }) => {
             panic!("the format of checkpoints went from version {found} to {expected}: {WRITE_IT_ANEW}")
         }
         Err(error) => panic!("{error}\n{RAISE_THE_VERSION} {WRITE_IT_ANEW}"),
     };
-    assert_eq!(hash, "golden");
     let known = fs::read_to_string(data("golden.txt")).expect("the known values");
-    let found = description(&checkpoint);
+    let found = description(&snapshot);
     for (found, known) in found.lines().zip(known.lines()) {
         assert!(found == known, "'{found}' was '{known}'\n{RAISE_THE_VERSION} {WRITE_IT_ANEW}");
     }
@@ -102,7 +99,7 @@ fn the_golden_checkpoint_is_read_as_it_was_written() {
         let is_empty = ["null", "nothing"].iter().any(|nothing| line.ends_with(&format!(": {nothing}")));
         assert!(!is_empty, "{line}: a golden checkpoint holds something of everything");
     }
-    let mut simulation = Simulation::resume(&scene(), checkpoint);
+    let mut simulation = Simulation::resume(&scene(), snapshot).expect("a simulation");
     simulation.advance_substep().expect("it goes on");
 }
 
@@ -111,15 +108,15 @@ fn the_golden_checkpoint_is_read_as_it_was_written() {
 #[ignore = "writes the file that the test above reads"]
 fn the_golden_checkpoint_is_written_anew() {
     let path = data("golden.checkpoint");
-    let is_outdated = match read_checkpoint::<(String, Checkpoint<2>)>(&path, Checkpoint::<2>::KIND) {
+    let is_outdated = match Snapshot::read(&path, &scene()) {
         Err(CacheError::Version { .. }) => true,
         _ => !path.exists(),
     };
     assert!(is_outdated, "{} is of the format's present version", path.display());
-    let mut simulation = Simulation::<2>::new(&scene());
+    let mut simulation = Simulation::new(&scene()).expect("a simulation");
     simulation.advance_frame().expect("it runs");
     simulation.advance_substep().expect("it runs");
-    let checkpoint = simulation.checkpoint();
-    write_checkpoint(&path, Checkpoint::<2>::KIND, &("golden", &checkpoint)).expect("written");
-    fs::write(data("golden.txt"), description(&checkpoint)).expect("written");
+    let snapshot = simulation.snapshot();
+    snapshot.write(&path).expect("written");
+    fs::write(data("golden.txt"), description(&snapshot)).expect("written");
 }

@@ -1,8 +1,9 @@
 //! Who accounts for the velocities of bodies that collide in a tank full of water: gravity and water up to 3 g, all beyond that a hit.
 
-use meniscus::{Scene, Simulation};
+use meniscus::Scene;
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::{add_scaled, dot, norm, sub};
+use meniscus_tests::Simulation;
 
 const GRAVITY: f64 = 9.81;
 const WATER: f64 = 1000.0;

@@ -1,8 +1,9 @@
 //! Bodies, contacts and liquid together, as scenes.
 
+use meniscus_tests::Simulation;
 use std::path::Path;
 
-use meniscus::{Scene, Simulation};
+use meniscus::Scene;
 
 /// A box sinks in a tube that is one cell wider than it is: water passes through gaps of half a cell on both sides. It is half as heavy again as
 /// water, and falls slowly, as what is under it must pass it.

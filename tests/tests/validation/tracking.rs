@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use meniscus::{Scene, Simulation};
+use meniscus::Scene;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::norm;
@@ -10,7 +10,7 @@ use meniscus_liquid::{
     AirModel, Body, Bubble, EventKind, OPEN_AIR, Params, State, StepInfo, Surroundings, Workspace,
     max_time_step, step,
 };
-use meniscus_tests::{all_cells, simulation};
+use meniscus_tests::{Simulation, all_cells, simulation};
 
 /// A pool with bubbles under an open top, and how it is stepped.
 struct Pool {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use meniscus::{Scene, Simulation, Stats};
-use meniscus_tests::simulation;
+use meniscus::{Scene, Stats};
+use meniscus_tests::{Simulation, simulation};
 
 fn run<const D: usize>(text: &str, frames: usize) -> (Simulation<D>, Vec<Stats>) {
     let mut simulation = simulation::<D>(text);

@@ -108,6 +108,7 @@ impl<'a, const D: usize> Builder<'a, D> {
 
         let Properties { density, viscosity, surface_tension } = substance?;
         let mut setup = Setup {
+            method: content.method,
             gravity: gravity?,
             grid: self.grid,
             open: open?,

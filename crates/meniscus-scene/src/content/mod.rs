@@ -29,6 +29,9 @@ pub use shape::{BoxShape, Capsule, Cylinder, HalfSpace, MeshShape, Shape, Shell,
 pub struct Content {
     /// What the scene shows, in one line.
     pub description: Option<String>,
+    /// How the scene is simulated.
+    #[serde(default)]
+    pub method: Method,
     /// Acceleration of gravity in m/s2, one number for each dimension; 9.81 downwards if left out.
     pub gravity: Option<Vec<f64>>,
     /// The box that the simulation happens in: `[domain]` with `size` and `cells`.
@@ -77,6 +80,15 @@ pub struct Content {
     /// How pictures are made.
     #[serde(default)]
     pub render: Render,
+}
+
+/// How a scene is simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Liquids with a surface, and what they carry, by particles on a grid.
+    #[default]
+    Grid,
 }
 
 /// The box that the simulation happens in, from the origin to `size`. Its sides are walls unless they are open;

@@ -1,42 +1,26 @@
-//! A scene in the terms of the solver.
+//! A scene in the terms of the liquid's solver.
 
-use meniscus_core::shape::{RigidTransform, Shape};
+use meniscus_core::shape::Shape;
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::{
-    AirModel, Body, Params, Reduced, SecondFluid, Slip, Smoke, Solid, Source, Surroundings, TileSize, Tiling,
+    AirModel, Body, Params, Reduced, SecondFluid, Slip, Smoke, Source, Surroundings, TileSize, Tiling,
     Transfer,
 };
 use meniscus_scene::{
     LiquidSetup, RegionFluids, RegionModel, Regions, SecondSetup, Setup, SmokeSetup, SourceSetup,
 };
 
-use crate::simulation::MotionFn;
+use crate::world::{Step, World};
 
-/// Where a motion is at a time.
-pub fn pose_at<const D: usize>(motion: &Option<MotionFn<D>>, time: f64) -> RigidTransform<D> {
-    motion.as_ref().map_or(RigidTransform::IDENTITY, |motion| motion(time))
-}
-
-/// What surrounds the liquid in a substep, bodies aside.
-pub fn surroundings_of<const D: usize>(
-    setup: &Setup<D>,
-    motions: &[Option<MotionFn<D>>],
-    [from, to]: [f64; 2],
-) -> Surroundings<D> {
+/// What surrounds the liquid in a substep.
+pub fn surroundings_of<const D: usize>(world: &World<D>, step: Step) -> Surroundings<D> {
+    let World { setup, bodies, .. } = world;
+    let (from, to) = (step.from, step.to());
     let sinks = setup.sinks.iter().filter(|s| is_active(s.start, s.stop, from));
     Surroundings {
-        solids: (setup.solids.iter().zip(motions))
-            .map(|(s, m)| Solid {
-                shape: s.shape.clone(),
-                from: pose_at(m, from),
-                to: pose_at(m, to),
-                next: Some(pose_at(m, to + (to - from))),
-                free: None,
-                separates: s.separation,
-            })
-            .collect(),
-        bodies: Vec::new(),
-        contact: None,
+        solids: world.solids(step),
+        bodies: bodies.clone(),
+        contact: world.ahead(step),
         sources: active_sources(setup, from)
             .map(|s| Source { shape: s.shape.clone(), velocity: s.velocity })
             .collect(),

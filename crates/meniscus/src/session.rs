@@ -1,0 +1,190 @@
+//! A scene that runs, in one dimension: the clock, and what all systems do in a substep.
+
+use std::any::Any;
+use std::time::Instant;
+
+use meniscus_core::shape::{RigidTransform, Shape};
+use meniscus_io::{Channel, Frame, Kind, names};
+use meniscus_scene::{Method, Scene, Setup};
+use serde::{Deserialize, Serialize};
+
+use crate::simulation::SimulationError;
+use crate::stats::{ContactStats, Stats};
+use crate::systems::{self, Liquid, Saved, StepFailure, System};
+use crate::world::{Step, World};
+
+/// A session between two substeps, as a checkpoint keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedSession<const D: usize> {
+    /// Frames that are complete.
+    pub frames_done: u32,
+    /// Substeps taken of the next frame.
+    pub substeps_of_frame: u32,
+    /// The system.
+    pub system: Saved<D>,
+}
+
+impl<const D: usize> SavedSession<D> {
+    /// Of the file that holds this.
+    pub fn kind(&self) -> Kind {
+        match self.system {
+            Saved::Liquid(_) => Self::kind_of(Method::Grid),
+        }
+    }
+
+    /// Of the files that hold what a method saves. A test holds the versions to the layouts.
+    pub fn kind_of(method: Method) -> Kind {
+        match (method, D) {
+            (Method::Grid, 2) => Kind::checkpoint(*b"liq2", 1),
+            (Method::Grid, _) => Kind::checkpoint(*b"liq3", 1),
+        }
+    }
+}
+
+/// A scene that runs, in `D` dimensions.
+pub(crate) struct Session<const D: usize> {
+    pub world: World<D>,
+    pub system: Box<dyn System<D>>,
+    frames_done: u32,
+    substeps_of_frame: u32,
+    /// Whether a step failed, so that the state is of no use.
+    has_failed: bool,
+}
+
+impl<const D: usize> Session<D> {
+    /// A scene at its beginning.
+    pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
+        let world = World::new(scene)?;
+        let system = systems::begin(&world);
+        if system.is_void(&world) {
+            return Err(SimulationError::NoLiquid);
+        }
+        Ok(Self { world, system, frames_done: 0, substeps_of_frame: 0, has_failed: false })
+    }
+
+    /// A scene where it was saved.
+    pub fn resume(scene: &Scene, saved: SavedSession<D>) -> Result<Self, SimulationError> {
+        let world = World::new(scene)?;
+        let SavedSession { frames_done, substeps_of_frame, system } = saved;
+        let system = systems::resume(&world, system);
+        Ok(Self { world, system, frames_done, substeps_of_frame, has_failed: false })
+    }
+
+    /// What a checkpoint keeps.
+    pub fn save(&self) -> SavedSession<D> {
+        let Self { frames_done, substeps_of_frame, .. } = *self;
+        SavedSession { frames_done, substeps_of_frame, system: self.system.save() }
+    }
+
+    pub fn frames_done(&self) -> u32 {
+        self.frames_done
+    }
+
+    /// The system, if it is a liquid on a grid.
+    pub fn liquid(&self) -> Option<&Liquid<D>> {
+        let system: &dyn Any = &*self.system;
+        system.downcast_ref()
+    }
+
+    /// Advances to the end of the next frame; gives what its substeps measured.
+    pub fn advance_frame(&mut self) -> Result<Vec<Stats>, SimulationError> {
+        let frame = self.frames_done;
+        let mut stats = Vec::new();
+        while self.frames_done == frame {
+            stats.push(self.advance_substep()?);
+        }
+        Ok(stats)
+    }
+
+    /// Takes one substep towards the end of the next frame.
+    pub fn advance_substep(&mut self) -> Result<Stats, SimulationError> {
+        let started = Instant::now();
+        let (frame, from) = (self.frames_done + 1, self.system.time());
+        if self.has_failed {
+            return Err(SimulationError::HasFailed { frame, time: from });
+        }
+        let (dt, last, mut warnings) = self.next_time_step();
+        let mut step = Step::new(from, dt);
+        if last {
+            // Exactly, so that rounding does not add up over frames.
+            step.end = f64::from(frame) / self.world.setup.time.fps;
+        }
+        let mut contact = ContactStats::default();
+        if let Some(info) = self.world.move_bodies(self.system.bodies_mut(), step) {
+            contact = ContactStats { pairs: info.contacts, overlap: info.deepest };
+        }
+        let mut stats = self.system.step(&self.world, step).map_err(|source| {
+            self.has_failed = true;
+            SimulationError::Step { frame, time: from, source }
+        })?;
+        self.substeps_of_frame += 1;
+        stats.contacts = contact;
+        stats.stamp(frame, self.substeps_of_frame);
+        if last {
+            (self.frames_done, self.substeps_of_frame) = (frame, 0);
+            warnings.extend(self.world.warnings(step, self.system.bodies()));
+        }
+        warnings.append(&mut stats.warnings);
+        stats.warnings = warnings;
+        stats.seconds = started.elapsed().as_secs_f64();
+        Ok(stats)
+    }
+
+    /// The next time step, in s.
+    pub fn dt(&self) -> f64 {
+        self.next_time_step().0
+    }
+
+    /// The error of what cannot be solved at this moment.
+    pub fn failed(&self, source: impl Into<StepFailure>) -> SimulationError {
+        let (frame, time) = (self.frames_done + 1, self.system.time());
+        SimulationError::Step { frame, time, source: source.into() }
+    }
+
+    /// The next time step, and whether it ends the frame.
+    fn next_time_step(&self) -> (f64, bool, Vec<String>) {
+        let time = &self.world.setup.time;
+        let from = self.system.time();
+        let left = f64::from(self.frames_done + 1) / time.fps - from;
+        let mut most = self.system.longest_step();
+        while let Some(shorter) = self.world.shorter(Step::new(from, left.min(most)), self.system.bodies()) {
+            most = shorter;
+        }
+        let wanted = (left / most - 1e-9).ceil().max(1.0);
+        let allowed = f64::from(time.max_substeps.saturating_sub(self.substeps_of_frame).max(1));
+        let mut warnings = Vec::new();
+        if wanted > allowed {
+            warnings.push(format!(
+                "the frame needs {wanted} more substeps, but time.max_substeps = {} leaves {allowed}: the liquid moves \
+                 up to {:.1} cells in one; raise time.max_substeps",
+                time.max_substeps,
+                time.cfl * wanted / allowed,
+            ));
+        }
+        let count = wanted.min(allowed);
+        (left / count, count == 1.0, warnings)
+    }
+
+    /// The transforms of the solids' shapes now, and after them of the bodies'.
+    pub fn poses(&self) -> Vec<RigidTransform<D>> {
+        self.world.poses(self.system.time(), self.system.bodies())
+    }
+
+    /// This moment; lent, not copied.
+    pub fn frame(&self) -> Frame<'_, D> {
+        let setup = &self.world.setup;
+        let frame = Frame::new(self.frames_done, self.system.time(), setup.grid)
+            .with(names::SOLIDS, Channel::Poses(self.poses().into()));
+        self.system.show(setup, frame)
+    }
+}
+
+/// The solids and the bodies of a scene, moved.
+pub(crate) fn posed_solids<const D: usize>(setup: &Setup<D>, poses: &[RigidTransform<D>]) -> Vec<Shape<D>> {
+    let shapes =
+        setup.solids.iter().map(|solid| &solid.shape).chain(setup.bodies.iter().map(|body| &body.shape));
+    let posed = |(shape, pose): (&Shape<D>, &RigidTransform<D>)| {
+        shape.clone().transformed(*pose).expect("a finite pose")
+    };
+    shapes.zip(poses).map(posed).collect()
+}

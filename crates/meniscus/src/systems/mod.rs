@@ -1,0 +1,89 @@
+//! The simulators behind the front door, an adapter each: from a scene and a solver crate to what all of them share. Solver crates
+//! know nothing of it.
+
+mod liquid;
+mod terms;
+
+use std::any::Any;
+use std::error::Error;
+
+use meniscus_io::Frame;
+use meniscus_liquid::{RigidState, State};
+use meniscus_scene::{Method, ProbeKind, Setup};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use liquid::Liquid;
+
+use crate::stats::{ProbeValue, Stats};
+use crate::world::{Step, World};
+
+/// Why a step failed.
+pub(crate) type StepFailure = Box<dyn Error + Send + Sync>;
+
+/// A simulator of a scene in `D` dimensions.
+pub(crate) trait System<const D: usize>: Any + Send {
+    /// The simulated time, in s.
+    fn time(&self) -> f64;
+
+    /// The longest step that its fluid allows, in s.
+    fn longest_step(&self) -> f64;
+
+    /// Whether there is no fluid and never will be.
+    fn is_void(&self, world: &World<D>) -> bool;
+
+    /// The rigid bodies.
+    fn bodies(&self) -> &[RigidState<D>];
+
+    /// The rigid bodies, to be moved.
+    fn bodies_mut(&mut self) -> &mut [RigidState<D>];
+
+    /// Takes a step, for which the bodies have moved. What all systems have in common is filled in by whoever calls this.
+    fn step(&mut self, world: &World<D>, step: Step) -> Result<Stats, StepFailure>;
+
+    /// What a probe measures now.
+    fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue;
+
+    /// This moment as named channels, lent where that is possible; the frame has the solids and bodies already.
+    fn show<'a>(&'a self, setup: &Setup<D>, frame: Frame<'a, D>) -> Frame<'a, D>;
+
+    /// All that it needs to go on.
+    fn save(&self) -> Saved<D>;
+
+    /// The volume that its fluid had at the start, in m³ (2D: m²), and that of its shapes; none of a fluid that fills the domain.
+    fn volume_at_start(&self, world: &World<D>) -> Option<[f64; 2]>;
+
+    /// How large it is.
+    fn size(&self) -> Size;
+}
+
+/// How large a simulation is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    /// Particles of all fluids.
+    pub particles: usize,
+    /// Markers of smoke.
+    pub markers: usize,
+    /// Cells with fields.
+    pub cells: usize,
+}
+
+/// All that a system needs to go on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Saved<const D: usize> {
+    /// A liquid on a grid.
+    Liquid(State<D>),
+}
+
+/// The system of a scene at its beginning.
+pub(crate) fn begin<const D: usize>(world: &World<D>) -> Box<dyn System<D>> {
+    match world.setup.method {
+        Method::Grid => Box::new(Liquid::new(world)),
+    }
+}
+
+/// The system of a scene where it was saved.
+pub(crate) fn resume<const D: usize>(world: &World<D>, saved: Saved<D>) -> Box<dyn System<D>> {
+    match saved {
+        Saved::Liquid(state) => Box::new(Liquid::resume(world, state)),
+    }
+}
