@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use meniscus_core::grid::block_len;
+use meniscus_core::parallel;
 use meniscus_core::simd::simd;
-use rayon::prelude::*;
 
 use crate::deflation::Deflation;
 use crate::multigrid::{Multigrid, NullSpace, Vectors};
@@ -223,7 +223,9 @@ impl<const D: usize> Solver<D> {
             deflation.correct(&deflation.correction(&vectors.x, &inner, 1.0).0, &mut within);
         }
         each_chunk(inner.to_mut(), &vectors.x, |z, x| *z = f64::from(x));
-        each_chunk(inner.to_mut(), &within, |z, w| *z += w);
+        if self.deflation.is_some() {
+            each_chunk(inner.to_mut(), &within, |z, w| *z += w);
+        }
         match self.multigrid.places() {
             Some(places) => places.scatter(&inner, z),
             None => z.copy_from_slice(&inner),
@@ -395,35 +397,31 @@ impl<const D: usize> Solver<D> {
 /// x += alpha p, r -= alpha q, b = scale r; returns r · r.
 fn update(x: &mut [f64], r: &mut [f64], b: &mut [f32], p: &[f64], q: &[f64], alpha: f64, scale: f64) -> f64 {
     const CHUNK: usize = 1 << 13;
-    let parts: Vec<f64> = x
-        .par_chunks_mut(CHUNK)
-        .zip(r.par_chunks_mut(CHUNK))
-        .zip(b.par_chunks_mut(CHUNK))
-        .zip(p.par_chunks(CHUNK))
-        .zip(q.par_chunks(CHUNK))
-        .map(|((((x, r), b), p), q)| {
-            simd(
-                #[inline(always)]
-                || {
-                    for (x, p) in x.iter_mut().zip(p) {
-                        *x += alpha * p;
-                    }
-                    for ((r, q), b) in r.iter_mut().zip(q).zip(b) {
-                        *r -= alpha * q;
-                        *b = (scale * *r) as f32;
-                    }
-                    lane_dot(r, r)
-                },
-            )
-        })
-        .collect();
-    parts.iter().sum()
+    let parts = x.chunks_mut(CHUNK).zip(r.chunks_mut(CHUNK)).zip(b.chunks_mut(CHUNK)).collect();
+    let update_part = |_: &mut (), k: usize, ((x, r), b): ((&mut [f64], &mut [f64]), &mut [f32])| {
+        let [p, q] = [p, q].map(|vector| parallel::chunk(vector, CHUNK, k));
+        simd(
+            #[inline(always)]
+            || {
+                for (x, p) in x.iter_mut().zip(p) {
+                    *x += alpha * p;
+                }
+                for ((r, q), b) in r.iter_mut().zip(q).zip(b) {
+                    *r -= alpha * q;
+                    *b = (scale * *r) as f32;
+                }
+                lane_dot(r, r)
+            },
+        )
+    };
+    parallel::map_parts_with(parts, || (), update_part).iter().sum()
 }
 
 /// Calls `f` with every entry of `a` and the entry of `b` at the same place.
 pub(crate) fn each_chunk<A: Send, B: Copy + Sync>(a: &mut [A], b: &[B], f: impl Fn(&mut A, B) + Sync) {
     const CHUNK: usize = 1 << 13;
-    a.par_chunks_mut(CHUNK).zip(b.par_chunks(CHUNK)).for_each(|(a, b)| {
+    parallel::for_chunks(a, CHUNK, |k, a| {
+        let b = parallel::chunk(b, CHUNK, k);
         simd(
             #[inline(always)]
             || {
@@ -437,13 +435,14 @@ pub(crate) fn each_chunk<A: Send, B: Copy + Sync>(a: &mut [A], b: &[B], f: impl 
 
 /// The inner product, summed in an order that does not depend on the number of threads.
 pub(crate) fn dot<V: Real>(a: &[f64], b: &[V], chunk: usize) -> f64 {
-    let part = |(a, b): (&[f64], &[V])| {
+    let part = |k: usize| {
+        let (a, b) = (parallel::chunk(a, chunk, k), parallel::chunk(b, chunk, k));
         simd(
             #[inline(always)]
             || lane_dot(a, b),
         )
     };
-    a.par_chunks(chunk).zip(b.par_chunks(chunk)).map(part).collect::<Vec<_>>().iter().sum()
+    parallel::map(a.len().div_ceil(chunk), part).iter().sum()
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Conjugate gradients for operators that are not an [`Operator`](crate::Operator).
 
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use crate::Operator;
 use crate::cg::{SolveError, SolveInfo, SolveParams, dot, each_chunk};
@@ -88,8 +88,12 @@ pub fn solve_by_diagonal<const D: usize>(
     x: &mut [f64],
     params: &SolveParams,
 ) -> Result<SolveInfo, SolveError> {
-    let inverse = |diagonal: f64| if diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
-    let inverse: Vec<f64> = operator.diagonal().into_par_iter().map(inverse).collect();
+    let mut inverse = operator.diagonal();
+    parallel::for_chunks(&mut inverse, CHUNK, |_, inverse| {
+        for entry in inverse {
+            *entry = if *entry > 0.0 { 1.0 / *entry } else { 0.0 };
+        }
+    });
     x.fill(0.0);
     let touched = operator.outer.touched_blocks::<D>();
     let Some(places) = Places::new(&operator.level, |block| touched.binary_search(&block).is_ok()) else {
@@ -119,13 +123,12 @@ fn by_diagonal<const D: usize>(
         outer.add_product(p, q);
     };
     let precondition = |r: &[f64], z: &mut [f64]| {
-        z.par_chunks_mut(CHUNK).zip(r.par_chunks(CHUNK)).zip(inverse.par_chunks(CHUNK)).for_each(
-            |((z, r), inverse)| {
-                for ((z, r), inverse) in z.iter_mut().zip(r).zip(inverse) {
-                    *z = r * inverse;
-                }
-            },
-        );
+        parallel::for_chunks(z, CHUNK, |k, z| {
+            let [r, inverse] = [r, inverse].map(|vector| parallel::chunk(vector, CHUNK, k));
+            for ((z, r), inverse) in z.iter_mut().zip(r).zip(inverse) {
+                *z = r * inverse;
+            }
+        });
     };
     conjugate_gradients(b, x, product, precondition, params)
 }

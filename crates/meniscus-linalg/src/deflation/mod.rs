@@ -16,7 +16,7 @@ mod patch;
 
 use std::cmp::Ordering;
 
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use factor::{Factor, dot};
 use patch::{Patch, Row, WIDTH};
@@ -95,9 +95,9 @@ impl Deflation {
             return None;
         }
         let index = |i: usize| places.map_or(i, |places| places.index(i));
-        let shells = outer.terms().par_iter().flat_map_iter(|term| shells_of(level, term));
-        let mut shells: Vec<Shell> = shells.collect();
-        shells.par_iter_mut().for_each(|shell| shell.arrange(index));
+        let shells = parallel::map(outer.terms().len(), |k| shells_of(level, &outer.terms()[k]));
+        let mut shells: Vec<Shell> = shells.into_iter().flatten().collect();
+        parallel::for_each_mut(&mut shells, |_, shell| shell.arrange(index));
         let kernel = places.map_or_else(|| kernel.clone(), |places| kernel.arranged(places));
         shells.iter_mut().for_each(|shell| shell.first += kernel.vectors.len());
         let mut this = Self {
@@ -148,7 +148,7 @@ impl Deflation {
             }
             product
         };
-        let products: Vec<Vec<f64>> = (0..n).into_par_iter().map(of_column).collect();
+        let products = parallel::map(n, of_column);
         for (row, product) in matrix.chunks_exact_mut(n.max(1)).zip(products) {
             row.iter_mut().zip(product).for_each(|(m, p)| *m += p);
         }
@@ -162,7 +162,8 @@ impl Deflation {
     fn rest_matrix(&self) -> Vec<f64> {
         let n = self.len();
         let mut matrix = vec![0.0; n * n];
-        let of_shell = |(k, a): (usize, &Shell)| -> Vec<(usize, usize, f64)> {
+        let of_shell = |k: usize| -> Vec<(usize, usize, f64)> {
+            let a = &self.shells[k];
             let near = self.shells[k..].iter().filter(|b| b.is_near(&a.runs));
             let products = near.flat_map(|b| {
                 let block = meet(&a.z, &b.az);
@@ -171,8 +172,7 @@ impl Deflation {
             });
             products.filter(|&(i, j, value)| i <= j && value != 0.0).collect()
         };
-        let entries: Vec<Vec<(usize, usize, f64)>> =
-            self.shells.par_iter().enumerate().map(of_shell).collect();
+        let entries = parallel::map(self.shells.len(), of_shell);
         for (i, j, value) in entries.into_iter().flatten() {
             (matrix[i * n + j], matrix[j * n + i]) = (value, value);
         }
@@ -183,7 +183,8 @@ impl Deflation {
     fn seen_matrix(&self) -> Vec<f64> {
         let n = self.len();
         let mut matrix = vec![0.0; self.outer.dofs() * n];
-        let of_term = |term: &Term| -> Vec<(usize, usize, f64)> {
+        let of_term = |k: usize| -> Vec<(usize, usize, f64)> {
+            let term = &self.outer.terms()[k];
             let mut entries: Vec<(usize, &[f64])> = term.entries().collect();
             entries.sort_unstable_by_key(|entry| entry.0);
             let mut products = Vec::new();
@@ -218,7 +219,7 @@ impl Deflation {
             }
             products
         };
-        let entries: Vec<Vec<(usize, usize, f64)>> = self.outer.terms().par_iter().map(of_term).collect();
+        let entries = parallel::map(self.outer.terms().len(), of_term);
         for (dof, column, value) in entries.into_iter().flatten() {
             matrix[dof * n + column] = value;
         }
@@ -247,15 +248,15 @@ impl Deflation {
         rows: impl Fn(&Shell) -> &Vec<(u32, Row)> + Sync,
         value: impl Fn(usize) -> f64 + Sync,
     ) -> Vec<f64> {
-        let of_shell = |shell: &Shell| {
+        let of_shell = |k: usize| -> Row {
             let mut sums = [0.0; WIDTH];
-            for (unknown, row) in rows(shell) {
+            for (unknown, row) in rows(&self.shells[k]) {
                 let value = value(*unknown as usize);
                 sums.iter_mut().zip(row).for_each(|(s, z)| *s += z * value);
             }
             sums
         };
-        let sums: Vec<Row> = self.shells.par_iter().map(of_shell).collect();
+        let sums = parallel::map(self.shells.len(), of_shell);
         let mut all = vec![0.0; self.len()];
         for (shell, sums) in self.shells.iter().zip(sums) {
             all[shell.first..shell.first + shell.width].copy_from_slice(&sums[..shell.width]);
@@ -271,7 +272,7 @@ impl Deflation {
 
     /// Adds rows, each times c. Parts of x are for different threads.
     fn add_rows(&self, rows: impl Fn(&Shell) -> &Vec<(u32, Row)> + Sync, c: &[f64], x: &mut [f64]) {
-        x.par_chunks_mut(PART).enumerate().for_each(|(part, x)| {
+        parallel::for_chunks(x, PART, |part, x| {
             let begin = (part * PART) as u32;
             for shell in &self.shells {
                 let rows = rows(shell);
@@ -324,10 +325,9 @@ impl Deflation {
         (0..n).for_each(|i| matrix[i * n + i] += 1e-8 * mean.max(f64::MIN_POSITIVE));
         let sizes: Vec<f64> = (0..n).map(|i| matrix[i * n + i]).collect();
         let factor = Factor::new(matrix, &sizes);
-        let halves: Vec<Vec<f64>> =
-            self.seen.par_chunks_exact(n.max(1)).map(|row| factor.solve_half(row.to_vec())).collect();
-        let entry = |(i, j): (usize, usize)| dot(&halves[i], &halves[j]);
-        (0..k * k).into_par_iter().with_min_len(k.max(1)).map(|at| entry((at / k, at % k))).collect()
+        let half = |dof: usize| factor.solve_half(parallel::chunk(&self.seen, n, dof).to_vec());
+        let halves = parallel::map(k, half);
+        parallel::map_each(k * k, |at| dot(&halves[at / k], &halves[at % k]))
     }
 }
 

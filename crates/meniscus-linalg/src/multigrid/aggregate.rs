@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use meniscus_core::grid::{Blocks, Mask as CellMask, Slot, block_len, cell_in_block, local_index};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use crate::operator::{Level, NONE, Places, Stencil};
 use crate::real::Real;
@@ -79,10 +79,9 @@ impl<const D: usize> Aggregation<D> {
         }
 
         let placed = placed_extras(fine);
-        let splits: Vec<Split> = (0..blocks.len())
-            .into_par_iter()
-            .map(|block| split_block(fine, block, placed.get(block).map_or(&[], Vec::as_slice)))
-            .collect();
+        let splits = parallel::map(blocks.len(), |block| {
+            split_block(fine, block, placed.get(block).map_or(&[], Vec::as_slice))
+        });
         let mut this = Self {
             coarse: Arc::new(coarse),
             parents,
@@ -129,7 +128,7 @@ impl<const D: usize> Aggregation<D> {
             irregular: whole.iter().map(irregular).collect(),
             extras: self.extras.iter().map(|target| target.map(index)).collect(),
             positions: Vec::new(),
-            sheets: (0..fine.sheets.len()).into_par_iter().map(sheet).collect(),
+            sheets: parallel::map(fine.sheets.len(), sheet),
         }
     }
 

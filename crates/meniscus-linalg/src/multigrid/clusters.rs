@@ -4,7 +4,7 @@
 //! others pull back. So the mean is relaxed by itself, as if the set were one unknown.
 
 use meniscus_core::grid::block_len;
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::aggregate::is_strong;
 use super::smooth::Vectors;
@@ -55,7 +55,7 @@ pub(crate) fn find_clusters<T: Real, const D: usize>(level: &Level<T, D>) -> Vec
 /// The unknowns with a weak connection beside strong ones.
 fn seeds<T: Real, const D: usize>(level: &Level<T, D>) -> Vec<usize> {
     let n = block_len::<D>();
-    let may_differ = |&block: &usize| {
+    let may_differ = |block: usize| {
         matches!(level.stencils[block], Stencil::General(_)) || !level.couplings[block].is_empty()
     };
     let is_seed = |&i: &usize| {
@@ -66,9 +66,11 @@ fn seeds<T: Real, const D: usize>(level: &Level<T, D>) -> Vec<usize> {
         });
         sum > 0.0 && !is_strong(least, sum, sum)
     };
-    let of_block = |block: usize| -> Vec<usize> { (block * n..(block + 1) * n).filter(is_seed).collect() };
-    let blocks = (0..level.blocks.len()).into_par_iter().filter(may_differ);
-    let mut seeds = blocks.map(of_block).collect::<Vec<_>>().concat();
+    let of_block = |block: usize| -> Vec<usize> {
+        let cells = if may_differ(block) { block * n..(block + 1) * n } else { 0..0 };
+        cells.filter(is_seed).collect()
+    };
+    let mut seeds = parallel::map(level.blocks.len(), of_block).concat();
     seeds.extend((level.first_extra()..level.len()).filter(is_seed));
     seeds
 }

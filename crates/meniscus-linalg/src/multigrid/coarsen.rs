@@ -6,7 +6,7 @@
 //! by s, and couplings to extra unknowns by a little more. Masses M and low-rank terms have no gradient and are not.
 
 use meniscus_core::grid::{Mask as CellMask, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::aggregate::{Aggregation, coarse_local, corners, groups};
 use super::dissolve;
@@ -301,8 +301,9 @@ fn coarse_factors<T: Real, const D: usize>(
         }
         coarse
     };
-    let mut factors: Vec<Factor> = fine.low_rank.factors().map(coarse).collect();
-    factors.par_extend(plain.par_iter().filter_map(|&term| fine.affine.factor(term)).map(coarse));
+    let mut factors = fine.low_rank.carried_factors(coarse);
+    let of_plain = parallel::map(plain.len(), |k| fine.affine.factor(plain[k]).map(coarse));
+    factors.extend(of_plain.into_iter().flatten());
     factors
 }
 
@@ -326,7 +327,7 @@ fn coarse_affine<T: Real, const D: usize>(
         contacts.sort_by_key(Contact::key);
         contacts
     };
-    let contacts = (0..aggregation.coarse.len()).into_par_iter().map(of_block).collect();
+    let contacts = parallel::map(aggregation.coarse.len(), of_block);
     let coarse = fine.affine.with_contacts(2.0 * fine.affine.edge, contacts);
     let scattered = coarse.scattered();
     let mut plain = vec![false; coarse.terms()];

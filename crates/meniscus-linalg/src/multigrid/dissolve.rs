@@ -6,7 +6,7 @@
 //! then have no unknown of the finer level below them; they only carry on what goes through.
 
 use meniscus_core::grid::{Blocks, Slot};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::coarsen::STIFFNESS;
 use crate::operator::Affine;
@@ -31,7 +31,7 @@ pub(crate) fn small_terms<const D: usize>(affine: &Affine<D>, blocks: &Blocks<D>
             (0..D).all(|a| high[a] - low[a] <= SPAN)
         })
     };
-    (0..affine.terms()).into_par_iter().map(is_small).collect()
+    parallel::map(affine.terms(), is_small)
 }
 
 /// What the cells of these terms would be joined by.
@@ -41,6 +41,9 @@ pub(crate) fn small_terms<const D: usize>(affine: &Affine<D>, blocks: &Blocks<D>
 pub(crate) fn edges<const D: usize>(affine: &Affine<D>, blocks: &Blocks<D>, terms: &[bool]) -> Vec<Edge> {
     let scale = STIFFNESS.powf(affine.edge.log2());
     let of_term = |term: usize| -> Vec<Edge> {
+        if !terms[term] {
+            return Vec::new();
+        }
         let weight = scale * affine.inner_weight(term).unwrap_or(0.0);
         let mut touched: Vec<_> = touched_cells(affine, blocks, term)
             .map(|(cell, axis, faces)| {
@@ -64,8 +67,7 @@ pub(crate) fn edges<const D: usize>(affine: &Affine<D>, blocks: &Blocks<D>, term
         }
         edges
     };
-    let terms = (0..terms.len()).into_par_iter().filter(|&term| terms[term]);
-    terms.flat_map_iter(of_term).collect()
+    parallel::map(terms.len(), of_term).concat()
 }
 
 /// The cells that a term touches, each with the axis and the number of faces that lead up to it, less those that lead down.

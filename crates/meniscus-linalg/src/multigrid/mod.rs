@@ -11,8 +11,8 @@ mod smooth;
 mod tests;
 
 use meniscus_core::grid::block_len;
+use meniscus_core::parallel;
 use meniscus_core::simd::simd;
-use rayon::prelude::*;
 
 use crate::operator::{Level, Moments, NONE, Places, SHEET, SHEET_TASK, Scratch, Stencil, TASK_BLOCKS};
 use crate::profile::{Kernel, Profile};
@@ -279,7 +279,7 @@ impl Vectors {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.x.par_chunks_mut(1 << 16).for_each(|chunk| chunk.fill(0.0));
+        parallel::for_chunks(&mut self.x, 1 << 16, |_, chunk| chunk.fill(0.0));
         self.v.fill(0.0);
     }
 }
@@ -328,36 +328,32 @@ fn restrict_residual<T: Real, const D: usize>(
     let Vectors { x, b, v } = vectors;
     let pull = level.affine.pull(v);
     let (cells, extras) = coarse_b.split_at_mut(aggregation.coarse.slots());
-    let irregular: Vec<Vec<(u32, f32)>> = cells
-        .par_chunks_mut(n)
-        .enumerate()
-        .map_init(Scratch::new, |scratch, (coarse, sums)| {
-            simd(
-                #[inline(always)]
-                || {
-                    sums.fill(0.0);
-                    let mut aside = Vec::new();
-                    let mut residual = [0.0; 512];
-                    for octant in 0..1 << D {
-                        let Some(block) = aggregation.children[coarse][octant].map(|c| c as usize) else {
-                            continue;
-                        };
-                        let residual = &mut residual[..n];
-                        level.product(block, x, v, &pull, scratch, residual);
-                        for (r, b) in residual.iter_mut().zip(&b[block * n..(block + 1) * n]) {
-                            *r = b - *r;
-                        }
-                        for &(local, target) in &aggregation.irregular[block] {
-                            aside.extend(target.map(|t| (t, residual[local as usize])));
-                            residual[local as usize] = 0.0;
-                        }
-                        sum_groups::<D>(residual, octant, sums);
+    let irregular = parallel::map_chunks_with(cells, n, Scratch::new, |scratch, coarse, sums| {
+        simd(
+            #[inline(always)]
+            || {
+                sums.fill(0.0);
+                let mut aside = Vec::new();
+                let mut residual = [0.0; 512];
+                for octant in 0..1 << D {
+                    let Some(block) = aggregation.children[coarse][octant].map(|c| c as usize) else {
+                        continue;
+                    };
+                    let residual = &mut residual[..n];
+                    level.product(block, x, v, &pull, scratch, residual);
+                    for (r, b) in residual.iter_mut().zip(&b[block * n..(block + 1) * n]) {
+                        *r = b - *r;
                     }
-                    aside
-                },
-            )
-        })
-        .collect();
+                    for &(local, target) in &aggregation.irregular[block] {
+                        aside.extend(target.map(|t| (t, residual[local as usize])));
+                        residual[local as usize] = 0.0;
+                    }
+                    sum_groups::<D>(residual, octant, sums);
+                }
+                aside
+            },
+        )
+    });
     let slots = aggregation.coarse.slots();
     extras.fill(0.0);
     for (target, r) in irregular.into_iter().flatten() {
@@ -381,7 +377,7 @@ fn restrict_sheets<T: Real, const D: usize>(
 ) {
     let Vectors { x, b, .. } = vectors;
     let mut sums = vec![[0.0; 16]; level.sheets.list.len()];
-    sums.par_chunks_mut(SHEET_TASK).enumerate().for_each(|(task, sums)| {
+    parallel::for_chunks(&mut sums, SHEET_TASK, |task, sums| {
         simd(
             #[inline(always)]
             || {
@@ -419,12 +415,15 @@ fn prolong_sheets<T: Real, const D: usize>(
     aggregation: &Aggregation<D>,
     coarse: &[f32],
 ) {
-    let sheets = x.par_chunks_exact_mut(SHEET).zip(&level.sheets.list).zip(&aggregation.sheets);
-    sheets.with_min_len(SHEET_TASK).for_each(|((own, sheet), targets)| {
-        let values = targets.map(|target| if target == NONE { 0.0 } else { coarse[target as usize] });
-        for (place, own) in own.iter_mut().enumerate() {
-            let value = values[(place & 7) / 2 + place / 16 * 4];
-            *own += if sheet.cells >> place & 1 == 1 { value } else { 0.0 };
+    parallel::for_chunks(x, SHEET * SHEET_TASK, |task, x| {
+        let sheets = parallel::chunk(&level.sheets.list, SHEET_TASK, task).iter();
+        let targets = parallel::chunk(&aggregation.sheets, SHEET_TASK, task);
+        for ((own, sheet), targets) in x.chunks_exact_mut(SHEET).zip(sheets).zip(targets) {
+            let values = targets.map(|target| if target == NONE { 0.0 } else { coarse[target as usize] });
+            for (place, own) in own.iter_mut().enumerate() {
+                let value = values[(place & 7) / 2 + place / 16 * 4];
+                *own += if sheet.cells >> place & 1 == 1 { value } else { 0.0 };
+            }
         }
     });
 }
@@ -479,7 +478,7 @@ fn prolong<T: Real, const D: usize>(
     let (cells, rest) = vectors.x.split_at_mut(level.slots());
     let (sheets, extras) = rest.split_at_mut(level.first_extra() - level.slots());
     prolong_sheets(level, sheets, aggregation, &coarse.x);
-    cells.par_chunks_mut(n * TASK_BLOCKS).enumerate().for_each(|(task, chunk)| {
+    parallel::for_chunks(cells, n * TASK_BLOCKS, |task, chunk| {
         simd(
             #[inline(always)]
             || {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use faer::Mat;
 use meniscus_core::grid::{Mask as CellMask, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::aggregate::{Aggregation, coarse_local, groups};
 use crate::operator::{Level, Outer, Places, Stencil};
@@ -102,17 +102,12 @@ impl Labels {
             self.labels[i] = self.fresh();
         }
         // Without sealed components there is nothing to carry, and labels left out are none.
-        let mut labels = Vec::new();
-        if self.count > 0 {
-            labels.resize(fine.len(), NONE);
-            labels.par_iter_mut().enumerate().with_min_len(512).for_each(|(i, label)| {
-                if fine.is_unknown(i) {
-                    let target = aggregation.target(fine.slots(), i);
-                    *label = target.and_then(|t| self.labels.get(t).copied()).unwrap_or(NONE);
-                }
-            });
-        }
-        Self { labels, count: self.count }
+        let len = if self.count > 0 { fine.len() } else { 0 };
+        let label = |i: usize| {
+            let target = if fine.is_unknown(i) { aggregation.target(fine.slots(), i) } else { None };
+            target.and_then(|t| self.labels.get(t).copied()).unwrap_or(NONE)
+        };
+        Self { labels: parallel::map_each(len, label), count: self.count }
     }
 
     /// The null vectors on the unknowns of this level, as lists of (unknown, value); those of components
@@ -156,7 +151,7 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
         };
         known.iter().filter(is_collapsed).map(|local| block * n + local).collect()
     };
-    let mut found = (0..coarse.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
+    let mut found = parallel::map(coarse.blocks.len(), in_block).concat();
     let extras = coarse.slots()..coarse.len();
     found.extend(extras.filter(|&i| !coarse.is_unknown(i)));
     // A part may have become the only member of a coarse cell.
@@ -164,6 +159,15 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
     found.sort_unstable();
     found.dedup();
     found
+}
+
+/// The unknowns whose labels `f` holds for, in ascending order.
+fn unknowns_with(labels: &[u32], f: impl Fn(u32) -> bool + Sync) -> Vec<u32> {
+    let of_chunk = |k: usize| -> Vec<u32> {
+        let labels = (k * CHUNK..).zip(parallel::chunk(labels, CHUNK, k));
+        labels.filter(|(_, label)| f(**label)).map(|(unknown, _)| unknown as u32).collect()
+    };
+    parallel::map(labels.len().div_ceil(CHUNK), of_chunk).concat()
 }
 
 impl NullSpace {
@@ -183,8 +187,7 @@ impl NullSpace {
 
     fn labelled(self, labels: Vec<u32>) -> Self {
         let is_few = FEW * self.sizes.iter().sum::<usize>() <= labels.len();
-        let with_labels = labels.par_iter().enumerate().with_min_len(CHUNK).filter(|(_, l)| **l != NONE);
-        let few = is_few.then(|| Arc::new(with_labels.map(|(i, _)| i as u32).collect()));
+        let few = is_few.then(|| Arc::new(unknowns_with(&labels, |label| label != NONE)));
         Self { labels: Arc::new(labels), few, ..self }
     }
 
@@ -204,8 +207,8 @@ impl NullSpace {
         let of_extras = self.labels.iter().skip(slots).filter(|label| **label != NONE);
         of_extras.for_each(|&label| has_extra[label as usize] = true);
         let is_sealed = |label: u32| label != NONE && !has_extra[label as usize];
-        let cells = self.labels.par_iter().take(slots).enumerate().with_min_len(CHUNK);
-        cells.filter(|(_, label)| is_sealed(**label)).map(|(unknown, _)| unknown).collect()
+        let cells = unknowns_with(&self.labels[..slots.min(self.labels.len())], is_sealed);
+        cells.into_iter().map(|unknown| unknown as usize).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -214,7 +217,9 @@ impl NullSpace {
 
     /// The sum of a vector over each component, the same for any number of threads.
     fn sums(&self, vector: &[f64]) -> Vec<f64> {
-        let add = |mut sums: Vec<f64>, (values, labels): (&[f64], &[u32])| {
+        let add = |mut sums: Vec<f64>, k: usize| {
+            let (values, labels) =
+                (parallel::chunk(vector, CHUNK, k), parallel::chunk(&self.labels, CHUNK, k));
             for (value, &label) in values.iter().zip(labels) {
                 if label != NONE {
                     sums[label as usize] += value;
@@ -229,11 +234,11 @@ impl NullSpace {
             return sums;
         }
         // Many components are summed one chunk after another, since each chunk would need room for all.
+        let chunks = self.labels.len().div_ceil(CHUNK);
         if self.sizes.len() > 64 {
-            return vector.chunks(CHUNK).zip(self.labels.chunks(CHUNK)).fold(zeros(), add);
+            return (0..chunks).fold(zeros(), add);
         }
-        let chunks = vector.par_chunks(CHUNK).zip(self.labels.par_chunks(CHUNK));
-        let parts: Vec<Vec<f64>> = chunks.map(|chunk| add(zeros(), chunk)).collect();
+        let parts = parallel::map(chunks, |k| add(zeros(), k));
         parts.iter().fold(zeros(), |mut sums, part| {
             sums.iter_mut().zip(part).for_each(|(s, p)| *s += p);
             sums
@@ -261,8 +266,9 @@ impl NullSpace {
     pub(crate) fn unfelt_by(&self, outer: &Outer) -> Self {
         // Most of what the terms touch is not sealed.
         let outer = &outer.renamed(|i| self.has(i).then_some(i));
-        let states = self.vectors.par_iter().map(|vector| outer.state_by(|i| self.value(vector, i)));
-        let states: Vec<(Vec<f64>, f64)> = states.zip(self.felt_at_most(outer)).collect();
+        let state = |k: usize| outer.state_by(|i| self.value(&self.vectors[k], i));
+        let states = parallel::map(self.vectors.len(), state);
+        let states: Vec<_> = states.into_iter().zip(self.felt_at_most(outer)).collect();
         let (felt, free): (Vec<usize>, Vec<usize>) = (0..states.len()).partition(|&k| states[k].1 > 0.0);
         let mut vectors: Vec<Vec<(usize, f64)>> = free.iter().map(|&k| self.vectors[k].clone()).collect();
         let n = felt.len();
@@ -287,10 +293,11 @@ impl NullSpace {
         }
         let mut energies = outer.energies();
         energies.retain(|(unknown, _)| self.has(*unknown));
-        let felt = |vector: &Vec<(usize, f64)>| -> f64 {
+        let felt = |k: usize| -> f64 {
+            let vector = &self.vectors[k];
             energies.iter().map(|&(unknown, energy)| energy * self.value(vector, unknown).powi(2)).sum()
         };
-        self.vectors.par_iter().map(felt).collect()
+        parallel::map(self.vectors.len(), felt)
     }
 
     /// A sum of its vectors, each times a factor.
@@ -340,9 +347,11 @@ impl NullSpace {
             few.iter().for_each(|&i| to[i as usize] += added[self.labels[i as usize] as usize]);
             return;
         }
-        to.par_iter_mut().zip(&*self.labels).with_min_len(CHUNK).for_each(|(value, &label)| {
-            if label != NONE {
-                *value += added[label as usize];
+        parallel::for_chunks(to, CHUNK, |k, to| {
+            for (value, &label) in to.iter_mut().zip(parallel::chunk(&self.labels, CHUNK, k)) {
+                if label != NONE {
+                    *value += added[label as usize];
+                }
             }
         });
     }
@@ -375,8 +384,10 @@ impl NullSpace {
             let value = |i: usize| values.get(&(self.labels[i] as usize)).copied().filter(|&v| v > 1e-12);
             let levels = bounded.iter().filter_map(|&i| Some((i, x[i] / value(i)?)));
             let Some((lowest, level)) = levels.min_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
-            x.par_iter_mut().zip(&*self.labels).with_min_len(CHUNK).for_each(|(x, label)| {
-                *x -= values.get(&(*label as usize)).map_or(0.0, |v| v * level);
+            parallel::for_chunks(x, CHUNK, |k, x| {
+                for (x, label) in x.iter_mut().zip(parallel::chunk(&self.labels, CHUNK, k)) {
+                    *x -= values.get(&(*label as usize)).map_or(0.0, |v| v * level);
+                }
             });
             if values.iter().map(|(&c, v)| v * sums[c]).sum::<f64>() < -least {
                 growing.push(lowest);

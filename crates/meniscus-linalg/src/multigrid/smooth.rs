@@ -8,8 +8,8 @@
 //! to date. A visit repeats this while the block is in the nearest cache.
 
 use meniscus_core::grid::block_len;
+use meniscus_core::parallel;
 use meniscus_core::simd::simd;
-use rayon::prelude::*;
 
 use super::clusters::Cluster;
 use crate::operator::{
@@ -88,8 +88,7 @@ impl Schedule {
         clusters: Vec<Cluster>,
     ) -> Self {
         let (blocks, n) = (&level.blocks, block_len::<D>());
-        let held: Vec<Vec<u16>> =
-            (0..blocks.len()).into_par_iter().map(|block| level.held_by_terms(block)).collect();
+        let held = parallel::map(blocks.len(), |block| level.held_by_terms(block));
         if level.low_rank.is_empty() {
             return Self { rounds, held, clusters, ..Self::default() };
         }
@@ -200,9 +199,12 @@ fn relax_colour<T: Real, const D: usize>(
     };
     let b = &vectors.b[first * n..first * n + mine.len()];
     let (slots, extras) = (level.slots(), &*extras);
-    mine.par_chunks_mut(n * TASK_BLOCKS).zip(b.par_chunks(n * TASK_BLOCKS)).enumerate().for_each_init(
+    parallel::for_chunks_with(
+        mine,
+        n * TASK_BLOCKS,
         || (Scratch::new(), [[0.0; LANES]; 8]),
-        |(scratch, rhs), (task, (chunk, b))| {
+        |(scratch, rhs), task, chunk| {
+            let b = parallel::chunk(b, n * TASK_BLOCKS, task);
             simd(
                 #[inline(always)]
                 || {
@@ -253,8 +255,8 @@ fn relax_sheets<T: Real, const D: usize>(
     let (mine, after) = rest.split_at_mut(end - start);
     let others = Others { before, after, resume: end, sheets: level.slots() };
     let b = &vectors.b[start..end];
-    let tasks = mine.par_chunks_mut(SHEET * SHEET_TASK).zip(b.par_chunks(SHEET * SHEET_TASK));
-    tasks.enumerate().for_each(|(task, (chunk, b))| {
+    parallel::for_chunks(mine, SHEET * SHEET_TASK, |task, chunk| {
+        let b = parallel::chunk(b, SHEET * SHEET_TASK, task);
         simd(
             #[inline(always)]
             || {
@@ -347,19 +349,18 @@ fn relax_group<T: Real, const D: usize>(
         }
         return;
     }
-    let visited: Vec<Visited> = group
-        .par_iter()
-        .map_init(
-            || (Scratch::new(), v.clone()),
-            |(scratch, v), &block| {
-                relax_touched(level, x, b, (v, pull), block as usize, scratch, visit);
-                let mut own = vec![0.0; n];
-                scratch.tile.store(&mut own);
-                let dofs = level.low_rank.dofs_in(block as usize * n..(block as usize + 1) * n);
-                Visited { own, states: dofs.into_iter().map(|dof| (dof, v[dof])).collect() }
-            },
-        )
-        .collect();
+    let visited = parallel::map_with(
+        group.len(),
+        || (Scratch::new(), v.clone()),
+        |(scratch, v), k| {
+            let block = group[k] as usize;
+            relax_touched(level, x, b, (v, pull), block, scratch, visit);
+            let mut own = vec![0.0; n];
+            scratch.tile.store(&mut own);
+            let dofs = level.low_rank.dofs_in(block * n..(block + 1) * n);
+            Visited { own, states: dofs.into_iter().map(|dof| (dof, v[dof])).collect() }
+        },
+    );
     for (&block, Visited { own, states }) in group.iter().zip(visited) {
         x[block as usize * n..(block as usize + 1) * n].copy_from_slice(&own);
         for (dof, value) in states {

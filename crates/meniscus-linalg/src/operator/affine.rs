@@ -9,7 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use meniscus_core::grid::{Mask as CellMask, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel::{self, PIECE};
+use meniscus_core::simd::simd;
 
 use super::contact::{Contact, Grouped, MEMBERS, Moments, Touch, for_each_row};
 use super::low_rank::{Factor, cholesky};
@@ -33,6 +34,12 @@ pub struct AffineTerm<const D: usize> {
 
 /// Cells of a contact, on average, below which it is better to store columns.
 const SCATTERED: usize = 3;
+
+/// Blocks, or terms, with little to do that one task works through.
+const TASK: usize = 64;
+
+/// Terms with sums over their contacts that one task works through.
+const SUMS_TASK: usize = 8;
 
 /// A term on all levels.
 #[derive(Clone, Debug)]
@@ -81,27 +88,33 @@ impl<const D: usize> Affine<D> {
         mut contacts: Vec<Vec<Contact<D>>>,
     ) -> Result<Self, usize> {
         let k = D + D * D - 1;
-        let body = |(index, term): (usize, &AffineTerm<D>)| {
+        let body = |index: usize| {
+            let term = &terms[index];
             let finite = term.inverse_mass.iter().chain(&term.centre).all(|m| m.is_finite());
             let square = term.inverse_mass.len() == k * k && finite;
             let factor = square.then(|| cholesky(&term.inverse_mass, k)).flatten();
             let valid = factor.filter(|_| term.weight >= 0.0 && term.weight.is_finite());
             Ok(Body { state: state_matrix::<D>(&valid.ok_or(index)?), weight: term.weight, solid: false })
         };
-        let bodies = terms.par_iter().enumerate().map(body).collect::<Result<Vec<_>, usize>>()?;
-        contacts.par_iter_mut().with_min_len(64).flatten_iter().for_each(|contact| {
-            let centre = &terms[contact.term as usize].centre;
-            contact.at.iter_mut().zip(centre).for_each(|(at, centre)| *at -= centre);
+        let bodies = parallel::map(terms.len(), body).into_iter().collect::<Result<Vec<_>, usize>>()?;
+        parallel::for_chunks(&mut contacts, TASK, |_, contacts| {
+            for contact in contacts.iter_mut().flatten() {
+                let centre = &terms[contact.term as usize].centre;
+                contact.at.iter_mut().zip(centre).for_each(|(at, centre)| *at -= centre);
+            }
         });
         let mut this = Self::with_bodies(Arc::new(bodies), first_dof, 1.0, contacts);
-        let solid: Vec<bool> = (0..terms.len()).into_par_iter().map(|term| this.is_solid(term)).collect();
+        let solid = parallel::map(terms.len(), |term| this.is_solid(term));
         let bodies = Arc::get_mut(&mut this.bodies).expect("no other level yet");
         bodies.iter_mut().zip(solid).for_each(|(body, solid)| body.solid = solid);
-        let bounds: Vec<f64> =
-            (0..terms.len()).into_par_iter().map(|t| 0.5 * this.largest(t, &this.bodies[t])).collect();
+        let bounds = parallel::map(terms.len(), |t| 0.5 * this.largest(t, &this.bodies[t]));
         let set_bound = |contact: &mut Contact<D>| contact.bound = bounds[contact.term as usize] as f32;
-        this.contacts.par_iter_mut().with_min_len(64).flatten_iter().for_each(set_bound);
-        this.of_terms.all.par_iter_mut().with_min_len(64).for_each(|(_, contact)| set_bound(contact));
+        parallel::for_chunks(&mut this.contacts, TASK, |_, contacts| {
+            contacts.iter_mut().flatten().for_each(set_bound);
+        });
+        parallel::for_chunks(&mut this.of_terms.all, PIECE, |_, all| {
+            all.iter_mut().for_each(|(_, contact)| set_bound(contact));
+        });
         Ok(this)
     }
 
@@ -113,11 +126,10 @@ impl<const D: usize> Affine<D> {
     ) -> Self {
         let count = bodies.len();
         let contacts = if count == 0 { Vec::new() } else { contacts };
-        let of_block = |(block, list)| -> Vec<(u32, Contact<D>)> {
-            let list: &Vec<Contact<D>> = list;
-            list.iter().map(|contact| (block as u32, *contact)).collect()
+        let of_block = |block: usize| -> Vec<(u32, Contact<D>)> {
+            contacts[block].iter().map(|contact| (block as u32, *contact)).collect()
         };
-        let all: Vec<_> = contacts.par_iter().enumerate().flat_map_iter(of_block).collect();
+        let all = parallel::map(contacts.len(), of_block).concat();
         let of_terms = Grouped::by(&all, count, |(_, contact)| contact.term);
         let (touches, touches_of_terms) = (Grouped::default(), Grouped::default());
         Self { bodies, first_dof, edge, contacts, of_terms, touches, touches_of_terms }
@@ -143,7 +155,7 @@ impl<const D: usize> Affine<D> {
             let cells: usize = self.of_term(term).map(|(_, contact)| contact.cells.count()).sum();
             cells < SCATTERED * self.of_term(term).count()
         };
-        (0..self.bodies.len()).into_par_iter().map(is_scattered).collect()
+        parallel::map(self.bodies.len(), is_scattered)
     }
 
     /// Whether all lines along some axis enter a term once.
@@ -221,11 +233,10 @@ impl<const D: usize> Affine<D> {
 
     /// The same terms with contacts of blocks and touches of sheets.
     pub(crate) fn with_sheets(&self, contacts: Vec<Vec<Contact<D>>>, touches: &[Vec<Touch<D>>]) -> Self {
-        let of_sheet = |(sheet, list)| -> Vec<(u32, Touch<D>)> {
-            let list: &Vec<Touch<D>> = list;
-            list.iter().map(|touch| (sheet as u32, *touch)).collect()
+        let of_sheet = |sheet: usize| -> Vec<(u32, Touch<D>)> {
+            touches[sheet].iter().map(|touch| (sheet as u32, *touch)).collect()
         };
-        let all: Vec<_> = touches.par_iter().enumerate().flat_map_iter(of_sheet).collect();
+        let all = parallel::map(touches.len(), of_sheet).concat();
         Self {
             touches: Grouped::of_lists(touches),
             touches_of_terms: Grouped::by(&all, self.bodies.len(), |(_, touch)| touch.term),
@@ -278,54 +289,59 @@ impl<const D: usize> Affine<D> {
 
     /// v = F x, in the places of these terms; the values of sheets begin at `first_sheet`.
     pub(crate) fn state<V: Real>(&self, first_sheet: usize, x: &[V], v: &mut [V]) {
-        let (k, m) = sizes::<D>();
-        v[self.dofs()].par_chunks_exact_mut(k).enumerate().with_min_len(8).for_each(|(term, v)| {
-            meniscus_core::simd::simd(
+        let k = sizes::<D>().0;
+        parallel::for_chunks(&mut v[self.dofs()], SUMS_TASK * k, |task, v| {
+            simd(
                 #[inline(always)]
                 || {
-                    if self.is_elsewhere(term) {
-                        return;
-                    }
-                    let body = &self.bodies[term];
-                    let mut moments = [V::ZERO; 12];
-                    let mut add =
-                        |axis: u8, weight: f32, at: &[f64; D], sums: Moments<V>, order: &[usize; 3]| {
-                            let (weight, edge) = (V::narrow(weight), V::of(self.edge));
-                            let moments = &mut moments[axis as usize * (D + 1)..][..D + 1];
-                            moments[0] += weight * sums[0];
-                            for a in 0..D {
-                                moments[a + 1] += weight * V::of(at[a]) * sums[0];
-                                moments[order[a] + 1] += weight * edge * sums[a + 1];
-                            }
-                        };
-                    for (block, c) in self.of_term(term) {
-                        let n = block_len::<D>();
-                        add(c.axis, c.weight, &c.at, c.sums(&x[block * n..(block + 1) * n]), &[0, 1, 2]);
-                    }
-                    for (sheet, t) in self.touches_of_terms.group(term) {
-                        let x = &x[first_sheet + SHEET * *sheet as usize..][..SHEET];
-                        add(t.axis, t.weight, &t.at, t.sums(x), &AXES[t.across as usize]);
-                    }
-                    for (v, row) in v.iter_mut().zip(body.state.chunks_exact(m)) {
-                        *v = row
-                            .iter()
-                            .zip(&moments)
-                            .fold(V::ZERO, |sum, (r, moment)| sum + V::of(*r) * *moment);
+                    for (term, v) in (task * SUMS_TASK..).zip(v.chunks_exact_mut(k)) {
+                        if !self.is_elsewhere(term) {
+                            self.state_of(term, first_sheet, x, v);
+                        }
                     }
                 },
             );
         });
     }
 
+    /// The part of F x of one term.
+    #[inline(always)]
+    fn state_of<V: Real>(&self, term: usize, first_sheet: usize, x: &[V], v: &mut [V]) {
+        let (n, m) = (block_len::<D>(), sizes::<D>().1);
+        let mut moments = [V::ZERO; 12];
+        let mut add = |axis: u8, weight: f32, at: &[f64; D], sums: Moments<V>, order: &[usize; 3]| {
+            let (weight, edge) = (V::narrow(weight), V::of(self.edge));
+            let moments = &mut moments[axis as usize * (D + 1)..][..D + 1];
+            moments[0] += weight * sums[0];
+            for a in 0..D {
+                moments[a + 1] += weight * V::of(at[a]) * sums[0];
+                moments[order[a] + 1] += weight * edge * sums[a + 1];
+            }
+        };
+        for (block, c) in self.of_term(term) {
+            add(c.axis, c.weight, &c.at, c.sums(&x[block * n..(block + 1) * n]), &[0, 1, 2]);
+        }
+        for (sheet, t) in self.touches_of_terms.group(term) {
+            let x = &x[first_sheet + SHEET * *sheet as usize..][..SHEET];
+            add(t.axis, t.weight, &t.at, t.sums(x), &AXES[t.across as usize]);
+        }
+        for (v, row) in v.iter_mut().zip(self.bodies[term].state.chunks_exact(m)) {
+            *v = row.iter().zip(&moments).fold(V::ZERO, |sum, (r, moment)| sum + V::of(*r) * *moment);
+        }
+    }
+
     /// R^T v: by term and axis, what acts on its moments.
     pub(crate) fn pull<V: Real>(&self, v: &[V]) -> Vec<Moments<V>> {
         let (k, m) = sizes::<D>();
         let mut pull = vec![[V::ZERO; 4]; D * self.bodies.len()];
-        let of_terms = self.bodies.par_iter().zip(v[self.dofs()].par_chunks_exact(k));
-        of_terms.zip(pull.par_chunks_exact_mut(D)).with_min_len(64).for_each(|((body, v), pull)| {
-            for (row, &v) in body.state.chunks_exact(m).zip(v) {
-                for (axis, pull) in pull.iter_mut().enumerate() {
-                    (0..=D).for_each(|i| pull[i] += V::of(row[axis * (D + 1) + i]) * v);
+        parallel::for_chunks(&mut pull, TASK * D, |task, pull| {
+            let bodies = parallel::chunk(&self.bodies, TASK, task).iter();
+            let v = parallel::chunk(&v[self.dofs()], TASK * k, task).chunks_exact(k);
+            for ((body, v), pull) in bodies.zip(v).zip(pull.chunks_exact_mut(D)) {
+                for (row, &v) in body.state.chunks_exact(m).zip(v) {
+                    for (axis, pull) in pull.iter_mut().enumerate() {
+                        (0..=D).for_each(|i| pull[i] += V::of(row[axis * (D + 1) + i]) * v);
+                    }
                 }
             }
         });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use meniscus_core::grid::{Blocks, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::affine::{Affine, AffineTerm};
 use super::extras::{Edge, ExtraUnknown, Extras};
@@ -157,8 +157,7 @@ impl<const D: usize> Operator<D> {
 
     /// The diagonal.
     pub(crate) fn diagonal(&self) -> Vec<f64> {
-        let mut diagonal: Vec<f64> =
-            (0..self.len()).into_par_iter().map(|i| self.level.diagonal(i)).collect();
+        let mut diagonal = parallel::map_each(self.len(), |i| self.level.diagonal(i));
         self.outer.diagonal().into_iter().for_each(|(i, value)| diagonal[i] += value);
         diagonal
     }
@@ -259,9 +258,9 @@ fn check_weight(weight: f64, what: impl Fn() -> String) -> Result<(), AssembleEr
 
 impl<T: Real, const D: usize> Level<T, D> {
     fn check_weights(&self) -> Result<(), AssembleError> {
-        let found = self.stencils.par_iter().enumerate().find_map_first(|(block, stencil)| {
+        let found = parallel::find_first(self.blocks.len(), |block| {
             let what = || format!("a face or anchor of block {:?}", self.blocks.coord(block));
-            if let Some(weight) = stencil.bad_weight() {
+            if let Some(weight) = self.stencils[block].bad_weight() {
                 return Some(AssembleError::BadWeight { what: what(), weight });
             }
             self.unmatched_face(block).map(|axis| AssembleError::Unmatched { what: what(), axis })

@@ -1,7 +1,7 @@
 //! The cells that touch an affine term: sets in bits, and sums over them.
 
 use meniscus_core::grid::Mask as CellMask;
-use rayon::prelude::*;
+use meniscus_core::parallel::{self, PIECE};
 
 use crate::real::{Real, Row, row_from, row_of};
 
@@ -170,7 +170,13 @@ impl<E: Copy + Send + Sync> Grouped<E> {
             order[*next as usize] = k as u32;
             *next += 1;
         }
-        Self { starts, all: order.par_iter().with_min_len(256).map(|&k| elements[k as usize]).collect() }
+        let mut all = elements.to_vec();
+        parallel::for_chunks(&mut all, PIECE, |piece, all| {
+            for (to, &k) in all.iter_mut().zip(parallel::chunk(&order, PIECE, piece)) {
+                *to = elements[k as usize];
+            }
+        });
+        Self { starts, all }
     }
 
     #[inline(always)]

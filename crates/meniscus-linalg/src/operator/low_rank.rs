@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use meniscus_core::parallel;
+use rayon::slice::ParallelSliceMut;
 
 use crate::real::Real;
 
@@ -89,16 +90,16 @@ impl<T: Real> LowRank<T> {
         this
     }
 
-    /// The factors, to be carried to another level.
-    pub(crate) fn factors(&self) -> impl IndexedParallelIterator<Item = Factor> + '_ {
-        (0..self.terms()).into_par_iter().map(|term| {
+    /// What `carry` makes of the factors, to be those of another level.
+    pub(crate) fn carried_factors(&self, carry: impl Fn(Factor) -> Factor + Sync) -> Vec<Factor> {
+        parallel::map(self.terms(), |term| {
             let (first, last) = (self.entry_starts[term] as usize, self.entry_starts[term + 1] as usize);
             let (from, to) = (self.coefficient_starts[term], self.coefficient_starts[term + 1]);
-            Factor {
+            carry(Factor {
                 dofs: self.dofs_of(term),
                 unknowns: self.unknowns[first..last].to_vec(),
                 columns: self.coefficients[from as usize..to as usize].iter().map(|c| c.f64()).collect(),
-            }
+            })
         })
     }
 
@@ -211,8 +212,7 @@ impl<T: Real> LowRank<T> {
             }
             v
         };
-        let states: Vec<Vec<V>> = (0..self.terms()).into_par_iter().map(state_of).collect();
-        for (term, state) in states.iter().enumerate() {
+        for (term, state) in parallel::map(self.terms(), state_of).iter().enumerate() {
             v[self.dofs_of(term)].copy_from_slice(state);
         }
     }

@@ -20,8 +20,8 @@ mod without;
 use std::sync::Arc;
 
 use meniscus_core::grid::{Blocks, Mask as CellMask, Slot, block_len};
+use meniscus_core::parallel;
 use meniscus_core::simd::simd;
-use rayon::prelude::*;
 
 pub(crate) use affine::Affine;
 pub use affine::AffineTerm;
@@ -74,15 +74,13 @@ impl<T: Real, const D: usize> Level<T, D> {
         couplings: Vec<Vec<Coupling<T>>>,
         low_rank: LowRank<T>,
     ) -> (Self, Vec<Vec<Contact<D>>>) {
-        let ((stencils, anchors), contacts): ((Vec<_>, Vec<_>), Vec<_>) = (0..blocks.len())
-            .into_par_iter()
-            .map_init(Patch::new, |patch, block| {
-                patch.clear();
-                fill(block, patch);
-                let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight.f64()));
-                ((patch.compress(weights), patch.held()), patch.contacts(blocks.coord(block)))
-            })
-            .unzip();
+        let of_blocks = parallel::map_with(blocks.len(), Patch::new, |patch, block| {
+            patch.clear();
+            fill(block, patch);
+            let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight.f64()));
+            (patch.compress(weights), patch.held(), patch.contacts(blocks.coord(block)))
+        });
+        let (stencils, anchors, contacts) = of_blocks.into_iter().collect();
         let affine = Affine::default();
         let mut level = Self {
             blocks,
@@ -101,8 +99,7 @@ impl<T: Real, const D: usize> Level<T, D> {
 
     /// Finds the masks that are plain. Vectors may hold values in the `others` too, of which this level knows nothing.
     pub(super) fn mark_plain(&mut self, others: &[u32]) {
-        let mut unknown: Vec<CellMask<D>> =
-            (0..self.blocks.len()).into_par_iter().map(|block| self.unknown_cells(block)).collect();
+        let mut unknown = parallel::map(self.blocks.len(), |block| self.unknown_cells(block));
         for cell in others.iter().map(|&i| i as usize).filter(|&i| i < self.slots()) {
             unknown[cell / block_len::<D>()].insert(cell % block_len::<D>());
         }
@@ -117,9 +114,9 @@ impl<T: Real, const D: usize> Level<T, D> {
                     closed.and(&unknown[block].beside(axis, side, &beyond)).is_empty()
                 })
         };
-        let plain: Vec<bool> = (self.stencils.par_iter().enumerate())
-            .map(|(block, stencil)| matches!(stencil, Stencil::Mask(_)) && is_plain(block))
-            .collect();
+        let plain = parallel::map(self.blocks.len(), |block| {
+            matches!(self.stencils[block], Stencil::Mask(_)) && is_plain(block)
+        });
         for (stencil, plain) in self.stencils.iter_mut().zip(plain) {
             if let Stencil::Mask(mask) = stencil {
                 mask.plain = plain;
@@ -190,13 +187,13 @@ impl<T: Real, const D: usize> Level<T, D> {
             _ => self.unknown_cells(block).count(),
         };
         let extras = (self.slots()..self.len()).filter(|&i| self.is_unknown(i)).count();
-        (0..self.blocks.len()).into_par_iter().map(of_block).sum::<usize>() + extras
+        parallel::map(self.blocks.len(), of_block).iter().sum::<usize>() + extras
     }
 
     /// Sets the slots that are not unknowns to 0.
     pub(crate) fn clear_known(&self, x: &mut [f64]) {
         let n = block_len::<D>();
-        x[..self.slots()].par_chunks_mut(n).enumerate().for_each(|(block, x)| {
+        parallel::for_chunks(&mut x[..self.slots()], n, |block, x| {
             if !matches!(self.stencils[block], Stencil::Uniform { .. }) {
                 let unknown = self.unknown_cells(block);
                 (0..n).filter(|&local| !unknown.has(local)).for_each(|local| x[local] = 0.0);
@@ -215,7 +212,7 @@ impl<T: Real, const D: usize> Level<T, D> {
             let cells = (0..n).filter(|local| b[block * n + local] != 0.0);
             cells.filter(|&local| !unknown.has(local)).map(|local| block * n + local).collect()
         };
-        let mut rows = (0..self.blocks.len()).into_par_iter().map(in_block).collect::<Vec<_>>().concat();
+        let mut rows = parallel::map(self.blocks.len(), in_block).concat();
         rows.extend((self.slots()..self.len()).filter(|&i| b[i] != 0.0 && !self.is_unknown(i)));
         rows
     }
@@ -227,23 +224,19 @@ impl<T: Real, const D: usize> Level<T, D> {
         let (sheets, extras) = rest.split_at_mut(self.first_extra() - self.slots());
         let v = self.state(x);
         let pull = self.affine.pull(&v);
-        let partial: Vec<f64> = cells
-            .par_chunks_mut(n * TASK_BLOCKS)
-            .enumerate()
-            .map_init(Scratch::new, |scratch, (task, chunk)| {
-                simd(
-                    #[inline(always)]
-                    || {
-                        let mut sum = 0.0;
-                        for (i, y) in chunk.chunks_exact_mut(n).enumerate() {
-                            sum += self.apply_block(task * TASK_BLOCKS + i, x, &v, &pull, scratch, y);
-                        }
-                        sum
-                    },
-                )
-            })
-            .collect();
-        let mut total: f64 = partial.iter().sum();
+        let sums = parallel::map_chunks_with(cells, n * TASK_BLOCKS, Scratch::new, |scratch, task, chunk| {
+            simd(
+                #[inline(always)]
+                || {
+                    let mut sum = 0.0;
+                    for (i, y) in chunk.chunks_exact_mut(n).enumerate() {
+                        sum += self.apply_block(task * TASK_BLOCKS + i, x, &v, &pull, scratch, y);
+                    }
+                    sum
+                },
+            )
+        });
+        let mut total: f64 = sums.iter().sum();
         total += self.apply_sheets(x, &pull, sheets);
         for (e, y) in extras.iter_mut().enumerate() {
             let value = x[self.first_extra() + e].f64();
@@ -287,7 +280,7 @@ impl<T: Real, const D: usize> Level<T, D> {
     /// The products A x of all sheets; returns x · y.
     fn apply_sheets<V: Real>(&self, x: &[V], pull: &[Moments<V>], y: &mut [V]) -> f64 {
         let first = self.slots();
-        let tasks = y.par_chunks_mut(SHEET * SHEET_TASK).enumerate().map(|(task, chunk)| {
+        let sums = parallel::map_chunks(y, SHEET * SHEET_TASK, |task, chunk| {
             simd(
                 #[inline(always)]
                 || {
@@ -301,7 +294,7 @@ impl<T: Real, const D: usize> Level<T, D> {
                 },
             )
         });
-        tasks.collect::<Vec<f64>>().iter().sum()
+        sums.iter().sum()
     }
 
     /// The product A x of one block; `v` = F x, and `pull` that of the affine terms.

@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use meniscus_core::grid::block_len;
-use rayon::prelude::*;
+use meniscus_core::parallel;
+use rayon::slice::ParallelSliceMut;
 
 use super::low_rank::{LowRankTerm, cholesky, dofs};
 
@@ -117,7 +118,8 @@ impl Outer {
 
     /// J x, of an x by unknown.
     pub(crate) fn state_by(&self, x: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
-        let of_term = |term: &Term| {
+        let of_term = |k: usize| {
+            let term = &self.terms[k];
             let mut v = vec![0.0; term.dofs.len()];
             for (unknown, column) in term.entries() {
                 let value = x(unknown);
@@ -125,7 +127,7 @@ impl Outer {
             }
             v
         };
-        self.terms.par_iter().map(of_term).collect::<Vec<_>>().concat()
+        parallel::map(self.terms.len(), of_term).concat()
     }
 
     /// W v.
@@ -141,7 +143,8 @@ impl Outer {
 
     /// The unknowns that each term touches, and what it gives to their diagonal entries by itself.
     pub(crate) fn energies(&self) -> Vec<(usize, f64)> {
-        let of_term = |term: &Term| -> Vec<(usize, f64)> {
+        let of_term = |number: usize| -> Vec<(usize, f64)> {
+            let term = &self.terms[number];
             let k = term.dofs.len();
             let column = |dof: usize| {
                 let mut unit = vec![0.0; self.dofs];
@@ -154,7 +157,7 @@ impl Outer {
             };
             term.entries().map(|(unknown, column)| (unknown, energy(column))).collect()
         };
-        self.terms.par_iter().map(of_term).collect::<Vec<_>>().concat()
+        parallel::map(self.terms.len(), of_term).concat()
     }
 
     /// y += J^T w.

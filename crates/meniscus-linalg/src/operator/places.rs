@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use meniscus_core::grid::{Blocks, Mask as CellMask, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
-use super::Level;
 use super::sheets::{AXES, NONE, SHEET};
 use super::stencil::Stencil;
+use super::{Level, SHEET_TASK};
 use crate::real::Real;
 
 /// The sheets that a block may be cut into: with more it is cheaper as it is.
@@ -81,7 +81,7 @@ impl<const D: usize> Places<D> {
         }
         let blocks = &level.blocks;
         let cut = |block: usize| if keep(block) { None } else { cut_block(level, block) };
-        let cuts: Vec<Option<Vec<Cut>>> = (0..blocks.len()).into_par_iter().map(cut).collect();
+        let cuts = parallel::map(blocks.len(), cut);
         if cuts.iter().all(Option::is_none) {
             return None;
         }
@@ -173,15 +173,14 @@ impl<const D: usize> Places<D> {
         let (whole, rest) = to.split_at_mut(self.blocks.slots());
         let (sheets, extras) = rest.split_at_mut(SHEET * self.sheets.len());
         let order: Vec<usize> = self.whole_blocks().collect();
-        whole
-            .par_chunks_exact_mut(n)
-            .zip(order)
-            .for_each(|(to, block)| to.copy_from_slice(&from[block * n..(block + 1) * n]));
-        sheets.par_chunks_exact_mut(SHEET).enumerate().with_min_len(64).for_each(|(sheet, to)| {
-            let (block, cut) = self.cut(sheet);
-            for (place, to) in to.iter_mut().enumerate() {
-                let value = from[block * n + cut.local(place)];
-                *to = if cut.cells >> place & 1 == 1 { value } else { none };
+        parallel::for_chunks(whole, n, |k, to| to.copy_from_slice(parallel::chunk(from, n, order[k])));
+        parallel::for_chunks(sheets, SHEET * SHEET_TASK, |task, to| {
+            for (sheet, to) in (task * SHEET_TASK..).zip(to.chunks_exact_mut(SHEET)) {
+                let (block, cut) = self.cut(sheet);
+                for (place, to) in to.iter_mut().enumerate() {
+                    let value = from[block * n + cut.local(place)];
+                    *to = if cut.cells >> place & 1 == 1 { value } else { none };
+                }
             }
         });
         extras.copy_from_slice(&from[self.slots..]);
@@ -191,7 +190,7 @@ impl<const D: usize> Places<D> {
     pub(crate) fn scatter<V: Copy + Default + Send + Sync>(&self, from: &[V], to: &mut [V]) {
         let n = block_len::<D>();
         let (cells, extras) = to.split_at_mut(self.slots);
-        cells.par_chunks_exact_mut(n).enumerate().with_min_len(16).for_each(|(block, to)| {
+        parallel::for_chunks(cells, n, |block, to| {
             if self.is_whole(block) {
                 let at = self.whole[block] as usize * n;
                 return to.copy_from_slice(&from[at..at + n]);

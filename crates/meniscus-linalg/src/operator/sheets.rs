@@ -6,7 +6,7 @@
 //! built with all its blocks, and arranged afterwards.
 
 use meniscus_core::grid::{Mask as CellMask, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::contact::{Contact, Touch};
 use super::extras::Coupling;
@@ -302,12 +302,10 @@ impl<T: Real, const D: usize> Level<T, D> {
     pub(crate) fn arranged(&self, places: &Places<D>) -> Self {
         let whole: Vec<usize> = places.whole_blocks().collect();
         let index = |flat: usize| places.index(flat);
-        let couplings: Vec<_> =
-            whole.par_iter().map(|&block| self.arranged_couplings(places, block)).collect();
-        let numbers = || (0..places.sheets.len()).into_par_iter();
-        let list = numbers().map(|sheet| self.sheet(places, sheet)).collect();
+        let couplings = parallel::map(whole.len(), |k| self.arranged_couplings(places, whole[k]));
+        let list = parallel::map(places.sheets.len(), |sheet| self.sheet(places, sheet));
         let sheets = Sheets { list, ends: places.ends.clone() };
-        let touches: Vec<Vec<Touch<D>>> = numbers().map(|sheet| self.touches(places, sheet)).collect();
+        let touches = parallel::map(places.sheets.len(), |sheet| self.touches(places, sheet));
         let contacts = whole.iter().map(|&block| self.affine.contacts(block).to_vec()).collect();
         let renamed = |factor: Factor| Factor {
             unknowns: factor.unknowns.iter().map(|&u| index(u as usize) as u32).collect(),
@@ -319,7 +317,7 @@ impl<T: Real, const D: usize> Level<T, D> {
             anchors: Vec::new(),
             couplings,
             extras: self.extras.renamed(index),
-            low_rank: LowRank::from_factors(&self.low_rank.factors().map(renamed).collect::<Vec<_>>()),
+            low_rank: LowRank::from_factors(&self.low_rank.carried_factors(renamed)),
             affine: self.affine.with_sheets(contacts, &touches),
             dofs: self.dofs,
             sheets,

@@ -1,7 +1,7 @@
 //! The operator that is left when some of the unknowns are known to be zero.
 
 use meniscus_core::grid::{Mask as CellMask, block_len};
-use rayon::prelude::*;
+use meniscus_core::parallel;
 
 use super::extras::{Coupling, Edge, Extras};
 use super::low_rank::{Factor, LowRank};
@@ -34,8 +34,8 @@ impl<const D: usize> Level<f64, D> {
             let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight));
             (patch.compress(weights), patch.held())
         };
-        let blocks = (0..self.blocks.len()).into_par_iter();
-        let (stencils, anchors) = blocks.map_init(Patch::new, of_block).unzip();
+        let of_blocks = parallel::map_with(self.blocks.len(), Patch::new, of_block);
+        let (stencils, anchors) = of_blocks.into_iter().unzip();
         let affine = self.affine.without(known);
         let blocks = self.blocks.clone();
         let mut level = Self {
@@ -55,22 +55,18 @@ impl<const D: usize> Level<f64, D> {
 
     fn coupled_to_known(&self, known: &[bool]) -> bool {
         let n = block_len::<D>();
-        let of_block = |(block, couplings): (usize, &Vec<Coupling<f64>>)| {
-            couplings.iter().any(|c| known[block * n + c.local as usize])
-        };
-        self.couplings.par_iter().enumerate().any(of_block)
+        let in_block =
+            |block: usize| self.couplings[block].iter().any(|c| known[block * n + c.local as usize]);
+        parallel::any(self.couplings.len(), in_block)
     }
 
     /// The blocks that hold a known cell, or a cell that is coupled to a known unknown.
     fn changed_blocks(&self, known: &[bool]) -> Vec<bool> {
         let n = block_len::<D>();
-        let holds: Vec<bool> = (0..self.blocks.len())
-            .into_par_iter()
-            .map(|block| {
-                known[block * n..(block + 1) * n].contains(&true)
-                    || self.couplings[block].iter().any(|c| known[c.extra as usize])
-            })
-            .collect();
+        let holds = parallel::map(self.blocks.len(), |block| {
+            known[block * n..(block + 1) * n].contains(&true)
+                || self.couplings[block].iter().any(|c| known[c.extra as usize])
+        });
         let beside = |block: usize| {
             let sides = (0..2 * D).filter_map(|k| self.blocks.neighbour(block, k / 2, k % 2));
             holds[block] || sides.into_iter().any(|other| holds[other])
@@ -140,7 +136,7 @@ impl<const D: usize> Affine<D> {
             let reduce = |contact: &Contact<D>| Contact { cells: contact.cells.without(&known), ..*contact };
             self.contacts(block).iter().map(reduce).collect()
         };
-        self.with_contacts(self.edge, (0..self.blocks()).into_par_iter().map(reduced).collect())
+        self.with_contacts(self.edge, parallel::map(self.blocks(), reduced))
     }
 }
 
@@ -152,6 +148,6 @@ impl LowRank<f64> {
             let (unknowns, columns): (Vec<u32>, Vec<&[f64]>) = entries.filter(|(u, _)| !is_known(u)).unzip();
             Factor { dofs: factor.dofs, unknowns, columns: columns.concat() }
         };
-        Self::from_factors(&self.factors().map(reduced).collect::<Vec<_>>())
+        Self::from_factors(&self.carried_factors(reduced))
     }
 }
