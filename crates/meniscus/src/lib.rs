@@ -1,48 +1,79 @@
-//! Meniscus: a liquid simulator. Scene to simulation to frames:
+//! Meniscus: a liquid simulator. Scene to simulation to frames.
+//!
+//! A [`Scene`] is a file, a scene of the gallery, or a text; a mistake in it is an error that names the place and the fix.
+//! A [`Simulation`] runs it, frame by frame or substep by substep, and tells what it measured:
 //!
 //! ```
 //! use meniscus::{Scene, Simulation};
 //!
 //! let scene = Scene::open("dam-break-2d", &["domain.cells=32".into()])?;
-//! let mut simulation = Simulation::<2>::new(&scene);
+//! let mut simulation = Simulation::new(&scene)?;
 //! for _ in 0..3 {
 //!     let substeps = simulation.advance_frame()?;
 //!     let last = substeps.last().expect("a frame has a substep");
 //!     println!("{:.3} s, {} particles, {:.2} m/s", last.time, last.particles, last.max_speed);
 //! }
-//! assert!(simulation.state().max_speed > 0.0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Simulation::advance_substep`] goes in smaller steps; [`Simulation::state`] gives the fields, in cells of the
-//! [`grid`](Simulation::grid), and the particles (`state().particles.position[k]`, which `grid().point` makes metres);
-//! and [`Simulation::set_motion`] moves a solid as you like:
+//! [`Simulation::frame`] shows the moment: particles and fields as plain arrays in SI units, the surface as a mesh, bubbles,
+//! bodies, a picture. Nothing is copied until you ask for it.
 //!
 //! ```
-//! use meniscus::core::shape::RigidTransform;
 //! use meniscus::{Scene, Simulation};
 //!
 //! let text = r#"
 //!     [domain]
-//!     size = [1.0, 1.0]
-//!     cells = 24
+//!     size = [1.0, 0.8]
+//!     cells = 20
 //!     [[liquid]]
-//!     shape = { box = { from = [0, 0], to = [1, 0.5] } }
-//!     [[solid]]
-//!     name = "ball"
-//!     shape = { sphere = { centre = [0.5, 0.7], radius = 0.1 } }
+//!     shape = { box = { from = [0, 0], to = [0.5, 0.5] } }
+//!     [[body]]
+//!     name = "cork"
+//!     shape = { sphere = { centre = [0.25, 0.55], radius = 0.1 } }
+//!     density = 200
 //! "#;
-//! let scene = Scene::parse("ball.toml", text, std::path::Path::new(""), &[])?;
-//! let mut simulation = Simulation::<2>::new(&scene);
-//! simulation.set_motion("ball", |t| RigidTransform { translation: [0.0, -t], ..RigidTransform::IDENTITY })?;
+//! let scene = Scene::parse("cork.toml", text, std::path::Path::new(""), &[])?;
+//! let mut simulation = Simulation::new(&scene)?;
 //! simulation.advance_frame()?;
-//! let level_set = &simulation.state().level_set;
-//! assert!(level_set.get([3, 3]) < 0.0 && level_set.get([3, 20]) > 0.0);
+//!
+//! let frame = simulation.frame();
+//! let particles = frame.particles().expect("they are kept unless the scene says no");
+//! assert_eq!(particles.position.shape, [particles.fluid.len(), 2]);
+//!
+//! // Cells by x and y; a box of cells is enough where the room is large.
+//! let level_set = frame.field("level_set", None)?;
+//! assert_eq!(level_set.shape, [20, 16]);
+//! assert!(level_set.at(&[3, 3]) < 0.0 && level_set.at(&[15, 12]) > 0.0);
+//! let velocity = frame.field("velocity", Some(&[4..8, 0..4]))?;
+//! assert_eq!(velocity.shape, [4, 4, 2]);
+//!
+//! // Anywhere, in metres.
+//! let distance = frame.sample(&[0.1, 0.1, 0.9, 0.1], "level_set")?;
+//! assert!(distance.values[0] < 0.0 && distance.values[1] > 0.0);
+//! assert!(frame.surface()?.position.len() > 20);
+//! assert_eq!(frame.bodies()[0].name, "cork");
+//! let picture = frame.picture(Some([160, 128]))?;
+//! assert_eq!((picture.width, picture.height), (160, 128));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`run`](run()) does the same into a folder, with statistics, checkpoints and a frame cache from which
-//! [`draw`] makes pictures and [`export()`] meshes.
+//! A [`Snapshot`] is all that a simulation needs to go on, in memory or in a file. What follows it are the same bits:
+//!
+//! ```
+//! # use meniscus::{Scene, Simulation};
+//! # let scene = Scene::open("dam-break-2d", &["domain.cells=24".into()])?;
+//! # let mut simulation = Simulation::new(&scene)?;
+//! let snapshot = simulation.snapshot();
+//! let first = simulation.advance_substep()?;
+//! simulation.restore(snapshot)?;
+//! let again = simulation.advance_substep()?;
+//! assert_eq!((first.max_speed, first.liquid_volume), (again.max_speed, again.liquid_volume));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`run`](run()) does all this into a folder, with statistics, checkpoints and a frame cache. [`Frame::read`] gives a frame of it, which is
+//! looked at in the same ways; [`draw`] makes pictures and [`export()`] meshes of all of them.
 
 mod benchmark;
 mod bodies;
@@ -65,10 +96,12 @@ pub use benchmark::{Benchmark, DiagonalCase, RegionsCase, TimedSolve, benchmark,
 pub use estimate::{Estimate, estimate};
 pub use export::{Content, ExportError, ExportOptions, Format, export};
 pub use folder::{Folder, FolderError, Manifest};
-pub use frame::Frame;
+pub use frame::{Array, FieldBlocks, Frame, FrameError, Particles};
 pub use meniscus_core as core;
+pub use meniscus_io::export::{Elements, SurfaceExport};
 pub use meniscus_liquid as liquid;
 pub use meniscus_liquid::standard;
+pub use meniscus_render::{Picture, encode_png};
 pub use meniscus_scene::{Scene, SceneError, gallery, schema};
 pub use pictures::{PictureOptions, Pictures, PicturesError, draw, drawing_seconds};
 pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};

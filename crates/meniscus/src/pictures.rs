@@ -112,7 +112,7 @@ fn drawing_seconds_in<const D: usize>(
 ) -> Result<f64, PicturesError> {
     let (frames, _) = frames_to_draw(folder, options)?;
     let frame = frame_of(folder, setup, frames[frames.len() / 2])?;
-    Ok(frames.len() as f64 * seconds_per_picture(&frame, setup, &settings_of(setup, options), draw))
+    Ok(frames.len() as f64 * seconds_per_picture(&frame, setup, &settings_of(setup, options.size), draw))
 }
 
 /// How long a picture takes, in s, from one of a sixteenth of its pixels.
@@ -132,9 +132,10 @@ pub(crate) fn seconds_per_picture<const D: usize>(
     started.elapsed().as_secs_f64() * pixels(settings) / pixels(&small)
 }
 
-fn settings_of<const D: usize>(setup: &Setup<D>, options: &PictureOptions) -> RenderSettings {
+/// How the scene wants its pictures, or of another size.
+pub(crate) fn settings_of<const D: usize>(setup: &Setup<D>, size: Option<[u32; 2]>) -> RenderSettings {
     let mut settings = setup.render;
-    if let Some([width, height]) = options.size {
+    if let Some([width, height]) = size {
         (settings.width, settings.height) = (width, height);
     }
     settings
@@ -160,7 +161,7 @@ fn draw_in<const D: usize>(
     draw: Draw<D>,
 ) -> Result<Pictures, PicturesError> {
     let (frames, missing) = frames_to_draw(folder, options)?;
-    let settings = settings_of(setup, options);
+    let settings = settings_of(setup, options.size);
     let fastest = fast_speed(folder);
     let frames_a_second = setup.time.fps / options.every.map_or(1.0, |every| f64::from(every.get()));
     let fps = playback(frames_a_second);
@@ -255,6 +256,16 @@ fn fast_speed(folder: &Folder) -> f64 {
     // Of each frame the last counts, its end, which is what is drawn.
     let of_frames: BTreeMap<u64, f64> = lines.filter_map(of_line).collect();
     fast_of(of_frames.into_values().collect())
+}
+
+/// The largest component of the velocities of a liquid, in m/s; 1 if it rests.
+pub(crate) fn fastest_of<const D: usize>(liquid: &FrameLiquid<D>) -> f64 {
+    let of_cell = |(k, &phi): (usize, &f32)| match phi < 0.0 {
+        true => liquid.velocity.axes.iter().map(|axis| axis.values()[k].abs()).fold(0.0, f32::max),
+        false => 0.0,
+    };
+    let fastest = liquid.level_set.values().iter().enumerate().map(of_cell).fold(0.0, f32::max);
+    if fastest > 0.0 { f64::from(fastest) } else { 1.0 }
 }
 
 /// The least speed that 99 in 100 do not exceed; 1 if all are zero.

@@ -1,6 +1,8 @@
 //! A scene that runs, in one dimension: the clock, and what all systems do in a substep.
 
 use std::any::Any;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use meniscus_core::shape::{RigidTransform, Shape};
@@ -8,8 +10,9 @@ use meniscus_io::{Channel, Frame, Kind, names};
 use meniscus_scene::{Method, Scene, Setup};
 use serde::{Deserialize, Serialize};
 
+use crate::bodies::body_stats;
 use crate::simulation::SimulationError;
-use crate::stats::{ContactStats, Stats};
+use crate::stats::{BodyStats, ContactStats, Stats};
 use crate::systems::{self, Liquid, Saved, StepFailure, System};
 use crate::world::{Step, World};
 
@@ -68,6 +71,13 @@ impl<const D: usize> Session<D> {
         let SavedSession { frames_done, substeps_of_frame, system } = saved;
         let system = systems::resume(&world, system);
         Ok(Self { world, system, frames_done, substeps_of_frame, has_failed: false })
+    }
+
+    /// Goes back to where it was saved.
+    pub fn restore(&mut self, saved: SavedSession<D>) {
+        let SavedSession { frames_done, substeps_of_frame, system } = saved;
+        self.system = systems::resume(&self.world, system);
+        (self.frames_done, self.substeps_of_frame, self.has_failed) = (frames_done, substeps_of_frame, false);
     }
 
     /// What a checkpoint keeps.
@@ -173,8 +183,16 @@ impl<const D: usize> Session<D> {
     /// This moment; lent, not copied.
     pub fn frame(&self) -> Frame<'_, D> {
         let setup = &self.world.setup;
-        let frame = Frame::new(self.frames_done, self.system.time(), setup.grid)
+        let mut frame = Frame::new(self.frames_done, self.system.time(), setup.grid)
             .with(names::SOLIDS, Channel::Poses(self.poses().into()));
+        if !setup.bodies.is_empty() {
+            let motion = |(body, state)| {
+                let BodyStats { name, velocity, angular_velocity, .. } = body_stats(body, state);
+                (name, [velocity, angular_velocity].concat())
+            };
+            let motions: BTreeMap<_, _> = setup.bodies.iter().zip(self.system.bodies()).map(motion).collect();
+            frame = frame.with(names::BODIES, Channel::Numbers(Cow::Owned(motions)));
+        }
         self.system.show(setup, frame)
     }
 }

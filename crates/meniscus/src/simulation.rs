@@ -136,7 +136,25 @@ impl Simulation {
         }))
     }
 
-    /// This moment, to be gone back to with [`resume`](Self::resume): the same bits follow.
+    /// Goes back, or forward, to a snapshot of this scene.
+    ///
+    /// # Errors
+    /// If the snapshot is of a scene with another dimension.
+    pub fn restore(&mut self, snapshot: Snapshot) -> Result<(), SimulationError> {
+        match (&mut self.0, snapshot.0) {
+            (InDimension::Plane(session), InDimension::Plane(saved)) => session.restore(saved),
+            (InDimension::Space(session), InDimension::Space(saved)) => session.restore(saved),
+            (InDimension::Plane(_), _) => {
+                return Err(SimulationError::OtherDimension { found: 3, expected: 2 });
+            }
+            (InDimension::Space(_), _) => {
+                return Err(SimulationError::OtherDimension { found: 2, expected: 3 });
+            }
+        }
+        Ok(())
+    }
+
+    /// This moment, to be gone back to with [`restore`](Self::restore) or [`resume`](Self::resume): the same bits follow.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot(match &self.0 {
             InDimension::Plane(session) => InDimension::Plane(session.save()),

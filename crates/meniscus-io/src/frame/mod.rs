@@ -47,6 +47,8 @@ pub mod names {
     pub const SECOND_PARTICLES: &str = "second_particles";
     /// Where each solid of the scene is, and after them each body: [`Poses`](super::Channel::Poses).
     pub const SOLIDS: &str = "solids";
+    /// The velocity of each body and its angular velocity, in m/s and radians a second: [`Numbers`](super::Channel::Numbers).
+    pub const BODIES: &str = "bodies";
     /// By cell, the bubble that its air belongs to: [`Labels`](super::Channel::Labels).
     pub const BUBBLE: &str = "bubble";
     /// The bubbles that liquid touches: [`Bubbles`](super::Channel::Bubbles).

@@ -18,8 +18,9 @@ use super::terms::{active_sources, bodies_of, everywhere, params_of, surrounding
 use super::{Saved, Size, StepFailure, System};
 use crate::bodies::body_stats;
 use crate::exact::exact_volume;
+use crate::frame::bubble_stats;
 use crate::session::posed_solids;
-use crate::stats::{BubbleEvent, BubbleStats, CellCounts, ContactStats, ProbeValue, SolveStats, Stats};
+use crate::stats::{BubbleEvent, CellCounts, ContactStats, ProbeValue, SolveStats, Stats};
 use crate::warnings::{step_warnings, volume_warning};
 use crate::world::{Step, World};
 
@@ -205,7 +206,7 @@ impl<const D: usize> Liquid<D> {
             potential_energy: info.potential_energy,
             max_speed: state.max_speed,
             max_divergence: info.max_divergence,
-            bubbles: state.bubbles().map(|bubble| bubble_stats(bubble, state.time)).collect(),
+            bubbles: state.bubbles().map(|bubble| bubble_stats(&frame_bubble(bubble, state.time))).collect(),
             bodies: setup.bodies.iter().zip(&state.bodies).map(|(b, s)| body_stats(b, s)).collect(),
             probes: setup.probes.iter().map(|p| (p.name.clone(), self.measure(&p.kind))).collect(),
             solve: SolveStats {
@@ -250,20 +251,6 @@ fn bubble_of_cells<const D: usize>(tracked: &Tracked<D>, state: &State<D>) -> Fi
 fn frame_bubble<const D: usize>(bubble: &Bubble<D>, time: f64) -> FrameBubble<D> {
     let Bubble { id, volume, rest_volume, pressure, centroid, velocity, area, .. } = *bubble;
     FrameBubble { id, volume, rest_volume, pressure, centroid, velocity, area, age: time - bubble.born }
-}
-
-fn bubble_stats<const D: usize>(bubble: &Bubble<D>, time: f64) -> BubbleStats {
-    let Bubble { id, volume, rest_volume, pressure, area, .. } = *bubble;
-    BubbleStats {
-        id,
-        volume,
-        rest_volume,
-        pressure,
-        centroid: bubble.centroid.to_vec(),
-        velocity: bubble.velocity.to_vec(),
-        area,
-        age: time - bubble.born,
-    }
 }
 
 /// A line for the log; whoever knows the frame fills it in.
