@@ -73,6 +73,8 @@ book! {
         hits,
         /// The work of gravity on fluids and bodies.
         gravity,
+        /// The work of forces that are put on bodies.
+        pushes,
         /// The work of smoke that is lighter or heavier than the fluid.
         buoyancy,
         /// What viscosity takes.

@@ -10,7 +10,7 @@ use crate::projection::{RigidBody, Touching};
 use crate::rigid::{Twist, add, motions_at};
 use crate::state::State;
 
-/// The rigid bodies after gravity has acted on them.
+/// The rigid bodies after gravity, and whatever else pushes them, has acted on them.
 pub fn carriers<const D: usize>(
     state: &State<D>,
     params: &Params<D>,
@@ -23,13 +23,17 @@ pub fn carriers<const D: usize>(
     let carrier = |((state, body), view): ((&RigidState<D>, &Rigid<D>), &BodyView)| {
         let mut velocity = state.velocity;
         velocity.iter_mut().zip(params.gravity).for_each(|(v, g)| *v += g * dt);
-        RigidBody {
+        let mut carrier = RigidBody {
             centre: state.pose.translation,
             mass: mass_of(body, &state.pose, &view.unit_mass, density_around(params, level_set, view)),
             velocity,
             faces: view.faces.clone(),
             films: view.films.clone(),
+        };
+        if body.push != Twist::default() {
+            carrier.push(&body.push.map(|push| push * dt));
         }
+        carrier
     };
     let mut carriers: Vec<RigidBody<D>> = bodies.map(carrier).collect();
     for (carrier, view) in carriers.iter_mut().zip(&boundary.bodies) {

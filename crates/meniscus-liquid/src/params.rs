@@ -362,13 +362,16 @@ pub struct Rigid<const D: usize> {
     pub velocity: Twist,
     /// Whether it lets go of the liquid: see [`Solid::separates`].
     pub separates: bool,
+    /// The force on it beside all others, in N, and its torque about the centre of mass, in N m (2D: for a metre of depth).
+    pub push: Twist,
 }
 
 impl<const D: usize> Rigid<D> {
     /// A body at rest; `None` if its shape has no volume or no bounds. Its shape has its centre of mass at the origin.
     pub fn new(shape: Shape<D>, density: f64, pose: RigidTransform<D>) -> Option<Self> {
         let MassProperties { volume, inertia: unit_inertia, .. } = shape.mass_properties()?;
-        Some(Self { shape, density, volume, unit_inertia, pose, velocity: [0.0; SIZE], separates: false })
+        let [velocity, push] = [[0.0; SIZE]; 2];
+        Some(Self { shape, density, volume, unit_inertia, pose, velocity, separates: false, push })
     }
 }
 

@@ -170,6 +170,8 @@ pub fn solve_velocity<const D: usize>(
     info.solve.iterations = info.solve.iterations.max(first_iterations);
     let of_pulls = info.body_velocity.iter().zip(&pulls);
     book.tension = of_pulls.map(|(velocity, pull)| dot(velocity, pull)).sum();
+    let of_pushes = info.body_velocity.iter().zip(&surroundings.bodies);
+    book.pushes = of_pushes.map(|(velocity, body)| dt * dot(velocity, &body.push)).sum();
     state.book_projection(&mut book, &info, &bodies, kick);
     // Air has the pressure of its bubble.
     let pressure_at = |cell: [i64; D]| {
@@ -282,7 +284,7 @@ impl<const D: usize> State<D> {
             .sum();
         let on_fluids: f64 = kick.iter().zip(info.momentum).map(|(kick, momentum)| kick * momentum).sum();
         let gained = info.inertia.gain(kick) + info.body_energy.before - bodies_before;
-        // What the surface pulls bodies with has been added to their velocities as gravity has.
+        // What the surface pulls bodies with, and what else pushes them, has been added to their velocities as gravity has.
         let of_pulls = book.tension;
         let Work { corrections, solids, tension, outside, contacts } = info.work;
         let fluids_before = info.kinetic_energy.before
@@ -293,7 +295,7 @@ impl<const D: usize> State<D> {
         *book = EnergyBook {
             transfer: fluids_before - self.energy[0],
             hits: bodies_before - self.energy[1],
-            gravity: on_fluids + on_bodies - of_pulls,
+            gravity: on_fluids + on_bodies - of_pulls - book.pushes,
             projection: gained - on_fluids - on_bodies - info.kinetic_energy.change,
             solids,
             tension: tension + of_pulls,

@@ -37,7 +37,7 @@ mod structure;
 mod suggest;
 
 pub use content::{AirModel, Interpolation, Method, RegionFluids, RegionModel, Regions, Show, Walls};
-pub use motion::{Motion, Pose};
+pub use motion::{Motion, Pose, turned_about};
 pub use problem::{SceneError, SceneProblem, SceneWarning};
 pub use reference::reference;
 pub use scene::Scene;

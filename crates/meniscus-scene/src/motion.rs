@@ -2,15 +2,18 @@
 
 use std::any::Any;
 
+use meniscus_core::serde_array::array;
 use meniscus_core::shape::{RigidTransform, Rotation};
 use meniscus_core::vector::sub;
+use serde::{Deserialize, Serialize};
 
 use crate::content::Interpolation;
 
 /// A motion through keyframes, held before the first and after the last one unless it repeats.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Motion<const D: usize> {
     /// The point that rotations are about.
+    #[serde(with = "array")]
     pub pivot: [f64; D],
     /// The axis of rotations in 3D, of any length but zero; in 2D it is not used.
     pub axis: [f64; 3],
@@ -24,11 +27,12 @@ pub struct Motion<const D: usize> {
 }
 
 /// Where a solid is at a time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pose<const D: usize> {
     /// In seconds.
     pub time: f64,
     /// From where the shape of the scene is, in metres.
+    #[serde(with = "array")]
     pub translation: [f64; D],
     /// About the pivot, counter-clockwise.
     pub degrees: f64,
@@ -80,7 +84,7 @@ impl<const D: usize> Motion<D> {
 
 /// The rotation by `degrees` about `pivot` (in 3D around `axis`), followed by a translation. An axis without a
 /// direction or an angle that is not finite does not turn.
-pub(crate) fn turned_about<const D: usize>(
+pub fn turned_about<const D: usize>(
     pivot: [f64; D],
     axis: [f64; 3],
     degrees: f64,

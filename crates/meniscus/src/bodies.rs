@@ -7,7 +7,7 @@ use meniscus_contact::{AdvanceInfo, BodySpec, ContactError, Contacts, Domain, Mo
 use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 use meniscus_core::vector::norm;
 use meniscus_liquid::projection::Touch;
-use meniscus_liquid::{Contact, Rigid, RigidState, twist};
+use meniscus_liquid::{Contact, Rigid, RigidState, Twist, twist};
 use meniscus_scene::{BodySetup, Setup};
 
 use crate::stats::BodyStats;
@@ -22,6 +22,7 @@ pub(crate) fn rigid_bodies<const D: usize>(setup: &Setup<D>) -> Vec<Rigid<D>> {
         pose: RigidTransform { rotation: Rotation::identity(), translation: body.centre },
         velocity: twist(body.velocity, body.angular_velocity),
         separates: body.separation,
+        push: Twist::default(),
     };
     setup.bodies.iter().map(rigid).collect()
 }

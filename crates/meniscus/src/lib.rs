@@ -77,6 +77,7 @@
 
 mod benchmark;
 mod bodies;
+mod controls;
 mod estimate;
 mod exact;
 mod export;
@@ -88,6 +89,7 @@ mod run;
 mod session;
 mod simulation;
 mod stats;
+mod steering;
 mod systems;
 mod warnings;
 mod world;
@@ -109,3 +111,4 @@ pub use simulation::{Simulation, SimulationError, Snapshot};
 pub use stats::{
     BodyStats, BubbleEvent, BubbleStats, CellCounts, ContactStats, GROSS_DRIFT, ProbeValue, SolveStats, Stats,
 };
+pub use steering::{Keyframe, Keyframes};

@@ -11,6 +11,7 @@ use meniscus_scene::{Method, Scene, Setup};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::body_stats;
+use crate::controls::Controls;
 use crate::simulation::SimulationError;
 use crate::stats::{BodyStats, ContactStats, Stats};
 use crate::systems::{self, Liquid, Saved, StepFailure, System};
@@ -23,6 +24,8 @@ pub(crate) struct SavedSession<const D: usize> {
     pub frames_done: u32,
     /// Substeps taken of the next frame.
     pub substeps_of_frame: u32,
+    /// What was changed of the scene.
+    pub controls: Controls<D>,
     /// The system.
     pub system: Saved<D>,
 }
@@ -68,22 +71,32 @@ impl<const D: usize> Session<D> {
     /// A scene where it was saved.
     pub fn resume(scene: &Scene, saved: SavedSession<D>) -> Result<Self, SimulationError> {
         let world = World::new(scene)?;
-        let SavedSession { frames_done, substeps_of_frame, system } = saved;
+        let SavedSession { frames_done, substeps_of_frame, controls, system } = saved;
         let system = systems::resume(&world, system);
-        Ok(Self { world, system, frames_done, substeps_of_frame, has_failed: false })
+        let mut session = Self { world, system, frames_done, substeps_of_frame, has_failed: false };
+        session.set_controls(controls);
+        Ok(session)
     }
 
     /// Goes back to where it was saved.
     pub fn restore(&mut self, saved: SavedSession<D>) {
-        let SavedSession { frames_done, substeps_of_frame, system } = saved;
+        let SavedSession { frames_done, substeps_of_frame, controls, system } = saved;
         self.system = systems::resume(&self.world, system);
+        self.set_controls(controls);
         (self.frames_done, self.substeps_of_frame, self.has_failed) = (frames_done, substeps_of_frame, false);
+    }
+
+    /// Changes the scene from now on.
+    pub fn set_controls(&mut self, controls: Controls<D>) {
+        self.system.heed(&controls);
+        self.world.control(controls);
     }
 
     /// What a checkpoint keeps.
     pub fn save(&self) -> SavedSession<D> {
         let Self { frames_done, substeps_of_frame, .. } = *self;
-        SavedSession { frames_done, substeps_of_frame, system: self.system.save() }
+        let controls = self.world.controls().clone();
+        SavedSession { frames_done, substeps_of_frame, controls, system: self.system.save() }
     }
 
     pub fn frames_done(&self) -> u32 {
@@ -127,6 +140,7 @@ impl<const D: usize> Session<D> {
             self.has_failed = true;
             SimulationError::Step { frame, time: from, source }
         })?;
+        self.world.step_done();
         self.substeps_of_frame += 1;
         stats.contacts = contact;
         stats.stamp(frame, self.substeps_of_frame);

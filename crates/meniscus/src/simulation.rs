@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::frame::Frame;
 use crate::session::{SavedSession, Session};
 use crate::stats::Stats;
+use crate::steering::Keyframes;
 use crate::systems::StepFailure;
 
 /// The same call in either dimension.
@@ -25,6 +26,10 @@ macro_rules! either {
     };
 }
 pub(crate) use either;
+
+fn there_are(known: &[String]) -> String {
+    if known.is_empty() { "there are none".into() } else { format!("it has {}", known.join(", ")) }
+}
 
 /// One of two that differ in their dimension.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -71,6 +76,32 @@ pub enum SimulationError {
         frame: u32,
         /// The simulated time, in s.
         time: f64,
+    },
+    /// A name that nothing of its kind in the scene has.
+    #[error("the scene has no {kind} named \"{name}\"; {}", there_are(known))]
+    NoSuch {
+        /// A solid, a body or a source.
+        kind: &'static str,
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// Numbers that are not the components of a vector.
+    #[error("{found:?} is no {what}: it has {wanted} components, finite numbers")]
+    NotAVector {
+        /// Of what.
+        what: &'static str,
+        /// How many components it has.
+        wanted: usize,
+        /// What was given.
+        found: Vec<f64>,
+    },
+    /// Keyframes that make no motion.
+    #[error("these keyframes make no motion: {problem}")]
+    BadKeyframes {
+        /// Why.
+        problem: &'static str,
     },
     /// What was saved is of a scene with another dimension.
     #[error("what was saved has {found} dimensions, the scene has {expected}")]
@@ -201,6 +232,59 @@ impl Simulation {
     /// The simulated time, in s.
     pub fn time(&self) -> f64 {
         either!(&self.0, session => session.system.time())
+    }
+
+    /// Moves a solid with a velocity, in m/s, of the middle of its bounds, and an angular velocity, in radians a second: in 2D one
+    /// number, counter-clockwise. That goes on until it is changed, whatever the scene says.
+    ///
+    /// # Errors
+    /// If there is no such solid, or a vector has not the components of the dimension.
+    pub fn steer(
+        &mut self,
+        solid: &str,
+        velocity: &[f64],
+        angular_velocity: &[f64],
+    ) -> Result<(), SimulationError> {
+        either!(&mut self.0, session => session.steer(solid, velocity, angular_velocity))
+    }
+
+    /// Moves a solid along keyframes from now on, whatever the scene says. Where it is now they should have it too, or the liquid feels the jump.
+    ///
+    /// # Errors
+    /// If there is no such solid, or the keyframes make no motion.
+    pub fn follow(&mut self, solid: &str, keyframes: &Keyframes) -> Result<(), SimulationError> {
+        either!(&mut self.0, session => session.follow(solid, keyframes))
+    }
+
+    /// Pushes a body with a force, in N, at its centre of mass, and a torque, in N m: in 2D, where both are for a metre of depth, one
+    /// number. That is for the next substep, or until it is changed if it is held.
+    ///
+    /// # Errors
+    /// If there is no such body, or a vector has not the components of the dimension.
+    pub fn push(
+        &mut self,
+        body: &str,
+        force: &[f64],
+        torque: &[f64],
+        is_held: bool,
+    ) -> Result<(), SimulationError> {
+        either!(&mut self.0, session => session.push(body, force, torque, is_held))
+    }
+
+    /// Changes gravity, in m/s².
+    ///
+    /// # Errors
+    /// If it has not the components of the dimension.
+    pub fn set_gravity(&mut self, gravity: &[f64]) -> Result<(), SimulationError> {
+        either!(&mut self.0, session => session.set_gravity(gravity))
+    }
+
+    /// Opens or closes a source, whatever its times in the scene say.
+    ///
+    /// # Errors
+    /// If there is no such source.
+    pub fn open_source(&mut self, source: &str, is_open: bool) -> Result<(), SimulationError> {
+        either!(&mut self.0, session => session.open_source(source, is_open))
     }
 
     /// Advances to the end of the next frame; gives what its substeps measured.

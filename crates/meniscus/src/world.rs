@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use meniscus_contact::{AdvanceInfo, ContactError, Contacts, Owner};
 use meniscus_core::shape::RigidTransform;
-use meniscus_liquid::{Contact, Rigid, RigidState, Solid, solid_travel};
-use meniscus_scene::{Scene, Setup, SolidSetup};
+use meniscus_liquid::{Contact, Rigid, RigidState, Solid, Twist, solid_travel};
+use meniscus_scene::{Scene, Setup, SolidSetup, SourceSetup};
 
 use crate::bodies::{Ahead, Ways, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
+use crate::controls::Controls;
 use crate::pressed::Samples;
 use crate::simulation::SimulationError;
 
@@ -39,6 +40,8 @@ pub(crate) struct World<const D: usize> {
     pub setup: Setup<D>,
     /// The bodies as the scene has them.
     pub bodies: Vec<Rigid<D>>,
+    /// What was changed.
+    controls: Controls<D>,
     contacts: Option<Arc<Contacts<D>>>,
     samples: Samples<D>,
 }
@@ -54,26 +57,71 @@ impl<const D: usize> World<D> {
         for solid in setup.solids.iter_mut().filter(|solid| solid.motion.is_some()) {
             solid.shape = for_the_grid(&solid.shape, dx);
         }
-        Ok(Self { samples: Samples::new(&bodies), setup, bodies, contacts })
+        let controls = Controls::new(&setup);
+        Ok(Self { samples: Samples::new(&bodies), setup, bodies, controls, contacts })
+    }
+
+    /// What was changed of the scene.
+    pub fn controls(&self) -> &Controls<D> {
+        &self.controls
+    }
+
+    /// Changes the scene from now on.
+    pub fn control(&mut self, controls: Controls<D>) {
+        for &solid in controls.courses.keys() {
+            let solid = &mut self.setup.solids[solid];
+            solid.shape = for_the_grid(&solid.shape, self.setup.grid.dx);
+        }
+        for (body, rigid) in self.bodies.iter_mut().enumerate() {
+            rigid.push = controls.pushes.get(&body).map_or(Twist::default(), |push| push.push);
+        }
+        self.controls = controls;
+    }
+
+    /// Forgets what was for one step only.
+    pub fn step_done(&mut self) {
+        if !self.controls.pushes.is_empty() {
+            let mut controls = self.controls.clone();
+            controls.pushes.retain(|_, push| push.is_held);
+            self.control(controls);
+        }
+    }
+
+    /// What takes the shape of a solid to where it is at a time.
+    pub fn solid_pose(&self, solid: usize, time: f64) -> RigidTransform<D> {
+        match (self.controls.courses.get(&solid), &self.setup.solids[solid].motion) {
+            (Some(course), _) => course.pose(time),
+            (None, Some(motion)) => motion.pose(time),
+            (None, None) => RigidTransform::IDENTITY,
+        }
+    }
+
+    /// The numbers of the sources that pour in a step that begins at a time.
+    pub fn open_sources(&self, time: f64) -> impl Iterator<Item = usize> {
+        let is_open = move |source: &usize| {
+            let by_times = || is_active(&self.setup.sources[*source], time);
+            self.controls.sources.get(source).copied().unwrap_or_else(by_times)
+        };
+        (0..self.setup.sources.len()).filter(is_open)
     }
 
     /// The solids in a step.
     pub fn solids(&self, step: Step) -> Vec<Solid<D>> {
         let (from, to) = (step.from, step.to());
-        let solid = |solid: &SolidSetup<D>| Solid {
+        let solid = |(k, solid): (usize, &SolidSetup<D>)| Solid {
             shape: solid.shape.clone(),
-            from: pose_at(solid, from),
-            to: pose_at(solid, to),
-            next: Some(pose_at(solid, to + (to - from))),
+            from: self.solid_pose(k, from),
+            to: self.solid_pose(k, to),
+            next: Some(self.solid_pose(k, to + (to - from))),
             free: None,
             separates: solid.separation,
         };
-        self.setup.solids.iter().map(solid).collect()
+        self.setup.solids.iter().enumerate().map(solid).collect()
     }
 
     /// Where the solids are at a time, and after them bodies.
     pub fn poses(&self, time: f64, bodies: &[RigidState<D>]) -> Vec<RigidTransform<D>> {
-        let of_solids = self.setup.solids.iter().map(|solid| pose_at(solid, time));
+        let of_solids = (0..self.setup.solids.len()).map(|solid| self.solid_pose(solid, time));
         of_solids.chain(bodies.iter().map(|body| body.pose)).collect()
     }
 
@@ -101,7 +149,7 @@ impl<const D: usize> World<D> {
     }
 
     fn ways(&self, from: f64, to: f64) -> Ways<D> {
-        self.setup.solids.iter().map(|solid| (pose_at(solid, from), pose_at(solid, to))).collect()
+        (0..self.setup.solids.len()).map(|k| (self.solid_pose(k, from), self.solid_pose(k, to))).collect()
     }
 
     /// Warns of bodies that are pressed into solids or sides after a step.
@@ -113,9 +161,9 @@ impl<const D: usize> World<D> {
     }
 }
 
-/// What takes the shape of a solid to where it is at a time.
-fn pose_at<const D: usize>(solid: &SolidSetup<D>, time: f64) -> RigidTransform<D> {
-    solid.motion.as_ref().map_or(RigidTransform::IDENTITY, |motion| motion.pose(time))
+/// Whether a source pours at a time, by the scene.
+fn is_active<const D: usize>(source: &SourceSetup<D>, time: f64) -> bool {
+    source.start <= time && source.stop.is_none_or(|stop| time < stop)
 }
 
 fn unfit<const D: usize>(setup: &Setup<D>, source: ContactError) -> SimulationError {

@@ -14,9 +14,10 @@ use meniscus_liquid::{
 };
 use meniscus_scene::{ProbeKind, Setup};
 
-use super::terms::{active_sources, bodies_of, everywhere, params_of, surroundings_of};
+use super::terms::{bodies_of, everywhere, params_of, surroundings_of};
 use super::{Saved, Size, StepFailure, System};
 use crate::bodies::body_stats;
+use crate::controls::Controls;
 use crate::exact::exact_volume;
 use crate::frame::bubble_stats;
 use crate::session::posed_solids;
@@ -93,6 +94,10 @@ impl<const D: usize> System<D> for Liquid<D> {
         self.state.time
     }
 
+    fn heed(&mut self, controls: &Controls<D>) {
+        self.params.gravity = controls.gravity;
+    }
+
     fn longest_step(&self) -> f64 {
         max_time_step(&self.state, &self.params)
     }
@@ -113,8 +118,8 @@ impl<const D: usize> System<D> for Liquid<D> {
         let surroundings = surroundings_of(world, now);
         let info = step(&mut self.state, &self.params, &surroundings, now.dt, &mut self.workspace)?;
         self.state.time = now.end;
-        let sources: Vec<&str> =
-            active_sources(&world.setup, now.from).map(|source| source.name.as_str()).collect();
+        let sources = world.open_sources(now.from).map(|k| &world.setup.sources[k]);
+        let sources: Vec<&str> = sources.map(|source| source.name.as_str()).collect();
         let mut warnings = step_warnings(&world.setup, &sources, &info);
         warnings.extend(volume_warning(&self.state, self.params.grid.dx));
         Ok(Stats { warnings, ..self.stats(&world.setup, now.dt, &info) })

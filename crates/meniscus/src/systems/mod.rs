@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use liquid::Liquid;
 
+use crate::controls::Controls;
 use crate::stats::{ProbeValue, Stats};
 use crate::world::{Step, World};
 
@@ -24,6 +25,9 @@ pub(crate) type StepFailure = Box<dyn Error + Send + Sync>;
 pub(crate) trait System<const D: usize>: Any + Send {
     /// The simulated time, in s.
     fn time(&self) -> f64;
+
+    /// Takes note of what was changed of the scene.
+    fn heed(&mut self, controls: &Controls<D>);
 
     /// The longest step that its fluid allows, in s.
     fn longest_step(&self) -> f64;

@@ -6,9 +6,7 @@ use meniscus_liquid::{
     AirModel, Body, Params, Reduced, SecondFluid, Slip, Smoke, Source, Surroundings, TileSize, Tiling,
     Transfer,
 };
-use meniscus_scene::{
-    LiquidSetup, RegionFluids, RegionModel, Regions, SecondSetup, Setup, SmokeSetup, SourceSetup,
-};
+use meniscus_scene::{LiquidSetup, RegionFluids, RegionModel, Regions, SecondSetup, Setup, SmokeSetup};
 
 use crate::world::{Step, World};
 
@@ -16,12 +14,13 @@ use crate::world::{Step, World};
 pub fn surroundings_of<const D: usize>(world: &World<D>, step: Step) -> Surroundings<D> {
     let World { setup, bodies, .. } = world;
     let (from, to) = (step.from, step.to());
-    let sinks = setup.sinks.iter().filter(|s| is_active(s.start, s.stop, from));
+    let sinks = setup.sinks.iter().filter(|s| s.start <= from && s.stop.is_none_or(|stop| from < stop));
     Surroundings {
         solids: world.solids(step),
         bodies: bodies.clone(),
         contact: world.ahead(step),
-        sources: active_sources(setup, from)
+        sources: (world.open_sources(from))
+            .map(|k| &setup.sources[k])
             .map(|s| Source { shape: s.shape.clone(), velocity: s.velocity })
             .collect(),
         smoke: (setup.smoke.iter())
@@ -29,16 +28,6 @@ pub fn surroundings_of<const D: usize>(world: &World<D>, step: Step) -> Surround
             .collect(),
         sinks: sinks.map(|s| s.shape.clone()).collect(),
     }
-}
-
-/// Whether what starts and stops is there at a time.
-fn is_active(start: f64, stop: Option<f64>, time: f64) -> bool {
-    start <= time && stop.is_none_or(|stop| time < stop)
-}
-
-/// The sources that pour in the substep that begins at a time.
-pub fn active_sources<const D: usize>(setup: &Setup<D>, time: f64) -> impl Iterator<Item = &SourceSetup<D>> {
-    setup.sources.iter().filter(move |s| is_active(s.start, s.stop, time))
 }
 
 /// Whether smoke fills its shape in a substep: once, or all the time until it stops.
