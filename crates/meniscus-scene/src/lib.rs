@@ -38,7 +38,7 @@ mod suggest;
 
 pub use content::{AirModel, Interpolation, Method, RegionFluids, RegionModel, Regions, Show, Walls};
 pub use motion::{Motion, Pose, turned_about};
-pub use problem::{SceneError, SceneProblem, SceneWarning};
+pub use problem::{SceneError, SceneHint, SceneProblem, SceneWarning};
 pub use reference::reference;
 pub use scene::Scene;
 pub use schema::schema;

@@ -100,6 +100,10 @@ impl Diagnostic for SceneError {
 /// Something in a scene that works but is probably not meant; made like an error, with a milder severity.
 pub type SceneWarning = SceneProblem;
 
+/// Something in a scene that works and is often meant. It is told without the text of the scene, in a line or two, so
+/// that it does not drown the warnings: its message names the places.
+pub type SceneHint = SceneProblem;
+
 /// One thing that is wrong with a scene: what, where, and how to mend it.
 #[derive(Clone, Debug)]
 pub struct SceneProblem {
@@ -125,9 +129,18 @@ impl SceneProblem {
 
     /// The line that the problem is in, from 1.
     pub fn line(&self) -> usize {
-        let text = self.source.inner().as_bytes();
-        1 + text[..self.span().start.min(text.len())].iter().filter(|&&byte| byte == b'\n').count()
+        line_of(&self.source, self.span().start)
     }
+
+    fn is_hint(&self) -> bool {
+        self.severity == Severity::Advice
+    }
+}
+
+/// The line that a byte of a text is in, from 1.
+fn line_of(source: &NamedSource<String>, byte: usize) -> usize {
+    let text = source.inner().as_bytes();
+    1 + text[..byte.min(text.len())].iter().filter(|&&byte| byte == b'\n').count()
 }
 
 impl fmt::Display for SceneProblem {
@@ -148,11 +161,11 @@ impl Diagnostic for SceneProblem {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&*self.source)
+        if self.is_hint() { None } else { Some(&*self.source) }
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.labels.iter().cloned()))
+        if self.is_hint() { None } else { Some(Box::new(self.labels.iter().cloned())) }
     }
 }
 
@@ -171,6 +184,14 @@ pub(crate) struct Problems {
     sources: Vec<Arc<NamedSource<String>>>,
     errors: Vec<(Place, SceneProblem)>,
     warnings: Vec<(Place, SceneProblem)>,
+    hints: Vec<(Place, SceneProblem)>,
+}
+
+/// What is to be said of a scene that is valid.
+#[derive(Clone, Debug)]
+pub(crate) struct Remarks {
+    pub warnings: Vec<SceneWarning>,
+    pub hints: Vec<SceneHint>,
 }
 
 impl Problems {
@@ -178,7 +199,7 @@ impl Problems {
         let file = NamedSource::new(name, text.to_owned());
         let overrides = overrides.iter().map(|o| NamedSource::new(format!("--set {o}"), o.clone()));
         let sources = std::iter::once(file).chain(overrides).map(Arc::new).collect();
-        Self { name: name.into(), sources, errors: Vec::new(), warnings: Vec::new() }
+        Self { name: name.into(), sources, errors: Vec::new(), warnings: Vec::new(), hints: Vec::new() }
     }
 
     pub fn has_errors(&self) -> bool {
@@ -207,6 +228,17 @@ impl Problems {
         self.warnings.push((place.clone(), problem));
     }
 
+    /// Tells of something that is often meant, first at this place; the message names all places.
+    pub fn hint(&mut self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
+        let problem = self.problem(Severity::Advice, place, message.into(), String::new(), help.into());
+        self.hints.push((place.clone(), problem));
+    }
+
+    /// The line of a place in the file, from 1; none for one in an override.
+    pub fn line(&self, place: &Place) -> Option<usize> {
+        (place.source == 0).then(|| line_of(&self.sources[0], place.span.start))
+    }
+
     /// Adds a second place to the latest error, if both are in the same text.
     pub fn also_at(&mut self, place: &Place, text: &str) {
         if let Some((first, problem)) = self.errors.last_mut()
@@ -216,9 +248,13 @@ impl Problems {
         }
     }
 
-    /// The warnings, if there is no error.
-    pub fn finish(self) -> Result<Vec<SceneWarning>, SceneError> {
-        if self.errors.is_empty() { Ok(in_order(self.warnings)) } else { Err(self.into_error()) }
+    /// The warnings and hints, if there is no error.
+    pub fn finish(self) -> Result<Remarks, SceneError> {
+        if self.errors.is_empty() {
+            Ok(Remarks { warnings: in_order(self.warnings), hints: in_order(self.hints) })
+        } else {
+            Err(self.into_error())
+        }
     }
 
     /// The errors.

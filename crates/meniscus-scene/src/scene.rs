@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::build::{self, AnySetup};
 use crate::content::{Content, Method};
 use crate::document::{self, Node};
-use crate::problem::{Problems, SceneError, SceneWarning};
+use crate::problem::{Problems, Remarks, SceneError, SceneHint, SceneWarning};
 use crate::setup::Setup;
 use crate::suggest::{list, nearest};
 use crate::{gallery, schema, structure};
@@ -21,7 +21,7 @@ pub struct Scene {
     text: String,
     content: Content,
     setup: AnySetup,
-    warnings: Vec<SceneWarning>,
+    remarks: Remarks,
 }
 
 impl Scene {
@@ -61,9 +61,9 @@ impl Scene {
         let mut problems = Problems::new(name, text, overrides);
         let built = Self::build(text, folder, overrides, &mut problems);
         let Some((text, content, setup)) = built else { return Err(problems.into_error()) };
-        let warnings = problems.finish()?;
+        let remarks = problems.finish()?;
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name: stem, folder: folder.into(), text, content, setup, warnings })
+        Ok(Self { name: stem, folder: folder.into(), text, content, setup, remarks })
     }
 
     /// The effective text, the content and the setup, or errors among the problems.
@@ -115,7 +115,12 @@ impl Scene {
 
     /// What works but is probably not meant.
     pub fn warnings(&self) -> &[SceneWarning] {
-        &self.warnings
+        &self.remarks.warnings
+    }
+
+    /// What works and is often meant, such as liquid that reaches into walls.
+    pub fn hints(&self) -> &[SceneHint] {
+        &self.remarks.hints
     }
 
     /// Everything typed and in its place.

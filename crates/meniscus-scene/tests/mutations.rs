@@ -137,7 +137,8 @@ fn try_text(text: &str, overrides: &[String]) -> bool {
                 _ => scene.setup::<3>().grid.cells.iter().product(),
             };
             assert!((1..=1 << 30).contains(&cells));
-            scene.warnings().iter().for_each(|warning| assert!(!report(warning).is_empty()));
+            let remarks = scene.warnings().iter().chain(scene.hints());
+            remarks.for_each(|remark| assert!(!report(remark).is_empty()));
             true
         }
         Err(error) => {

@@ -26,6 +26,12 @@ fn assert_no_warning(scene: &Scene) {
     assert!(reports.is_empty(), "{reports}");
 }
 
+#[track_caller]
+fn assert_no_remark(scene: &Scene) {
+    assert_no_warning(scene);
+    assert!(scene.hints().is_empty(), "{:?}", scene.hints());
+}
+
 const SQUARE: &str = "[domain]\nsize = [1, 1]\ncells = 10\n";
 const CUBE: &str = "[domain]\nsize = [1, 1, 1]\ncells = 10\n";
 const POOL: &str = "\n[[liquid]]\nshape = { box = { from = [0, 0], to = [0.5, 0.5] } }\n";
@@ -58,7 +64,7 @@ fn the_gallery_is_valid_and_gives_no_warning() {
     }
     for name in names {
         let scene = Scene::gallery(name, &[]).unwrap_or_else(|error| panic!("{}", report(&error)));
-        assert_no_warning(&scene);
+        assert_no_remark(&scene);
         assert_eq!(scene.name(), name);
         assert_eq!(Some(scene.source_text()), gallery::text(name));
         assert!(gallery::description(name).is_some_and(|d| d.len() > 20), "{name} needs a description");
@@ -75,7 +81,7 @@ fn scenes_of_bubbles_have_a_void_for_comparison() {
         let scene = Scene::gallery(name, &[]).expect("a scene");
         count += usize::from(scene.content().air.model == AirModel::Bubbles);
         let void = Scene::gallery(name, &["air.model=\"void\"".into()]).expect("a scene");
-        assert_no_warning(&void);
+        assert_no_remark(&void);
         assert_eq!(void.content().air.model, AirModel::Void);
     }
     assert!(count >= 7);
@@ -406,11 +412,57 @@ fn what_is_probably_not_meant_gives_a_warning() {
         let scene =
             Scene::parse(file, text, Path::new(""), &[]).unwrap_or_else(|error| panic!("{}", report(&error)));
         assert!(!scene.warnings().is_empty());
-        for warning in scene.warnings() {
-            all += &report(warning);
+        for remark in scene.warnings().iter().chain(scene.hints()) {
+            all += &report(remark);
         }
     }
     insta::assert_snapshot!("warnings", all);
+}
+
+/// A room with walls that are drawn, and water that is drawn into them.
+const DRAWN_INTO_WALLS: &str = r#"
+[[liquid]]
+shape = { box = { from = [-0.1, -0.1], to = [0.4, 0.5] } }
+[[liquid]]
+shape = { box = { from = [0.45, -0.1], to = [0.8, 0.5] } }
+[[liquid]]
+shape = { sphere = { centre = [0.5, 0.9], radius = 0.3 } }
+[[solid]]
+name = "floor"
+shape = { box = { from = [0, 0], to = [1, 0.2] } }
+[[solid]]
+name = "lid"
+shape = { box = { from = [0, 0.8], to = [1, 1] } }
+"#;
+
+#[test]
+fn liquids_that_walls_cut_give_one_short_hint() {
+    let scene = valid(&format!("{SQUARE}{DRAWN_INTO_WALLS}"));
+    assert_no_warning(&scene);
+    let [hint] = scene.hints() else { panic!("{:?}", scene.hints()) };
+    let message = "liquid[0] (line 6), liquid[1] (line 8) and liquid[2] (line 10) reach into \"floor\" and \"lid\" \
+                   or beyond the domain: what lies there is cut off";
+    assert_eq!(hint.to_string(), message);
+    assert_eq!((hint.line(), report(hint).lines().count()), (6, 3), "{}", report(hint));
+    let moved = ["liquid[1].shape={ box = { from = [0.45, 0], to = [0.8, 0.5] } }".into()];
+    let text = format!("{SQUARE}{DRAWN_INTO_WALLS}");
+    let moved = Scene::parse("test.toml", &text, Path::new(""), &moved).expect("a scene");
+    assert!(moved.hints()[0].message.contains("liquid[1] and liquid[2] (line 10)"), "{:?}", moved.hints());
+}
+
+#[test]
+fn a_liquid_wholly_in_solids_is_a_loud_mistake() {
+    let sunk = "[[liquid]]\nshape = { box = { from = [0.6, 0], to = [0.8, 0.2] } }\n";
+    let sunk_at_the_lid = "[[liquid]]\nshape = { sphere = { centre = [0.5, 1], radius = 0.15 } }\n";
+    let scene = valid(&format!("{SQUARE}{POOL}{sunk}{sunk_at_the_lid}{}", {
+        let solids = DRAWN_INTO_WALLS.find("[[solid]]").expect("solids");
+        &DRAWN_INTO_WALLS[solids..]
+    }));
+    let warnings: Vec<String> = scene.warnings().iter().map(ToString::to_string).collect();
+    let of = |name: &str| format!("no part of the liquid was found outside of \"{name}\"");
+    assert_eq!(warnings, [of("floor"), of("lid")]);
+    assert!(report(&scene.warnings()[0]).contains("in solids"));
+    assert_eq!(scene.hints().len(), 1, "that of the pool");
 }
 
 #[test]
@@ -427,7 +479,7 @@ shape = {{ box = {{ from = [0.8, 0], to = [1, 1] }} }}
 shape = {{ box = {{ from = [0, 0.5], to = [0.1, 1] }} }}
 "
     );
-    assert_no_warning(&valid(&text));
+    assert_no_remark(&valid(&text));
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn agree(ours: &[f32], theirs: &[f32]) {
 #[test]
 fn a_solid_that_is_steered_moves_as_one_that_the_scene_moves() {
     let keyframes = "motion = { pivot = [0.3, 0.3], keyframes = [{ time = 0 }, \
-                     { time = 1, translate = [0.4, 0.05], rotate = 90 }] }";
+                     { time = 1, translation = [0.4, 0.05], degrees = 90 }] }";
     let expected = places(&mut Simulation::new(&scene(keyframes)).expect("a simulation"));
     let resting = places(&mut simulation());
 

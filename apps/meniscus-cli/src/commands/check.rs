@@ -1,8 +1,8 @@
 //! `meniscus check`.
 
-use meniscus::estimate;
+use meniscus::{Scene, estimate};
 
-use super::{count, duration, open_scene, simulation_failure};
+use super::{about, count, open_scene, simulation_failure};
 use crate::cli::{CheckArgs, Failure, print_line, use_threads};
 
 /// Validates a scene, and says what it will take.
@@ -11,18 +11,26 @@ pub fn check(args: &CheckArgs) -> Result<(), Failure> {
     let scene = open_scene(&args.scene)?;
     let estimate = estimate(&scene).map_err(simulation_failure)?;
     let cells: Vec<String> = estimate.cells.iter().map(usize::to_string).collect();
-    let warnings = match scene.warnings().len() {
-        0 => "no warnings".to_string(),
-        n => count(n, "warning"),
-    };
-    print_line(&format!("{}: valid, {warnings}", scene.name()));
+    print_line(&format!("{}: valid, {}", scene.name(), remarks(&scene)));
     print_line(&format!("  cells      {}", cells.join(" x ")));
     print_line(&format!("  particles  about {}", amount(estimate.particles)));
     print_line(&format!("  memory     about {}", bytes(estimate.memory)));
     print_line(&format!("  disk       about {}", bytes(estimate.disk)));
-    print_line(&format!("  time       about {}", duration(estimate.seconds)));
-    print_line(&format!("  drawing    about {}", duration(estimate.drawing)));
+    print_line(&format!("  time       {}", about(estimate.seconds)));
+    print_line(&format!("  drawing    {}", about(estimate.drawing)));
     Ok(())
+}
+
+/// How many warnings and hints there are.
+fn remarks(scene: &Scene) -> String {
+    let warnings = match scene.warnings().len() {
+        0 => "no warnings".to_string(),
+        n => count(n, "warning"),
+    };
+    match scene.hints().len() {
+        0 => warnings,
+        n => format!("{warnings}, {}", count(n, "hint")),
+    }
 }
 
 fn amount(count: f64) -> String {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use meniscus::{Folder, PictureOptions, Pictures, draw, drawing_seconds};
 
 use super::interrupt::Interrupt;
-use super::{duration, pictures_failure, progress_bar, quoted};
+use super::{about, pictures_failure, progress_bar, quoted};
 use crate::cli::{Failure, RenderArgs, print_line, use_threads};
 
 /// Draws the frames of a run.
@@ -31,7 +31,7 @@ pub fn draw_folder(folder: &Path, options: &PictureOptions, interrupt: &Interrup
                 "meniscus render {} --frame N draws one of them, --every N some",
                 quoted(&folder.to_string_lossy())
             );
-            print_line(&format!("drawing all pictures will take about {}; {fewer}", duration(seconds)));
+            print_line(&format!("drawing all pictures will take {}; {fewer}", about(seconds)));
         }
     }
     let drawn = draw(&run, options, &mut |done, all| {

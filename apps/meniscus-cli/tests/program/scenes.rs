@@ -29,6 +29,34 @@ fn the_gallery_is_listed_printed_and_checked() {
     }
 }
 
+/// Times are measured, all else is counted.
+#[test]
+fn check_says_the_same_again() {
+    let sandbox = Sandbox::new();
+    let counted = |args: &[&str]| {
+        let said = sandbox.ends(0, args).stdout;
+        let lines = said.lines().filter(|line| !line.contains("time ") && !line.contains("drawing "));
+        lines.map(String::from).collect::<Vec<_>>()
+    };
+    let args = ["check", "fountain", "--cells", "24", "--threads"];
+    let first = counted(&[&args[..], &["1"]].concat());
+    assert_eq!(first.len(), 5, "{first:?}");
+    assert_eq!(first, counted(&[&args[..], &["2"]].concat()));
+}
+
+#[test]
+fn liquid_in_walls_gives_one_short_hint() {
+    let sandbox = Sandbox::new();
+    let floor = "[[solid]]\nshape = { box = { from = [0, 0], to = [1, 0.2] } }\n";
+    let drop = "[[liquid]]\nshape = { sphere = { centre = [1, 0.3], radius = 0.2 } }\n";
+    sandbox.write("walls.toml", &format!("{DAM}{floor}{drop}"));
+    let ended = sandbox.ends(0, &["check", "walls.toml"]);
+    let hint = "liquid[0] (line 9) and liquid[1] (line 20) reach into \"solid-1\" or beyond the domain: what lies there is \
+                cut off help: if that is meant, there is nothing to do";
+    assert!(ended.stderr.ends_with(hint), "{}", ended.stderr);
+    assert!(ended.stdout.starts_with("walls: valid, no warnings, 1 hint\n"), "{}", ended.stdout);
+}
+
 #[test]
 fn the_schema_is_json() {
     let sandbox = Sandbox::new();

@@ -15,16 +15,26 @@ pub(super) struct Frame {
     cells: [usize; 2],
 }
 
+/// What is kept free along the edges of a picture, in pixels.
+pub(super) fn margin([width, height]: [usize; 2]) -> f32 {
+    0.04 * width.min(height) as f32
+}
+
 impl Frame {
-    pub fn new(cells: [usize; 2], width: usize, height: usize, annotated: bool) -> Self {
-        let [w, h] = [width as f32, height as f32];
-        let margin = 0.04 * w.min(h);
-        let below = if annotated { margin.max(0.09 * h) } else { margin };
+    /// Leaves room below it for annotations of a height in pixels.
+    pub fn new(cells: [usize; 2], picture: [usize; 2], annotations: f32) -> Self {
+        let [w, h] = picture.map(|pixels| pixels as f32);
+        let margin = margin(picture);
+        let below = if annotations > 0.0 { margin.max(0.09 * h).max(annotations) } else { margin };
         let scale = ((w - 2.0 * margin) / cells[0] as f32).min((h - margin - below) / cells[1] as f32);
         let (across, upwards) = (scale * cells[0] as f32, scale * cells[1] as f32);
         let left = 0.5 * (w - across);
         let top = margin + 0.5 * (h - margin - below - upwards);
         Self { scale, left, top, right: left + across, bottom: top + upwards, cells }
+    }
+
+    pub fn width(&self) -> f32 {
+        self.right - self.left
     }
 
     /// From pixels to cells.

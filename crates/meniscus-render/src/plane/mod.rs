@@ -23,6 +23,7 @@ use crate::space::SolidLook;
 use crate::vec3::Vec3;
 use crate::view::View;
 use air::Air;
+use annotations::Annotations;
 use canvas::{Canvas, coverage};
 use frame::Frame;
 use motion::Motion;
@@ -92,8 +93,8 @@ const HALF_LINE: f32 = 0.8;
 pub fn render_2d(view: &View<2>, style: &Style2) -> Picture {
     let (width, height) = (style.width, style.height);
     assert!(width > 0 && height > 0, "a picture has pixels");
-    let annotated = style.legend || style.time.is_some();
-    let frame = Frame::new(view.grid.cells, width, height, annotated);
+    let annotations = Annotations::new(style, view.grid);
+    let frame = Frame::new(view.grid.cells, [width, height], annotations.height());
     let painter = Painter {
         view,
         frame: &frame,
@@ -115,7 +116,7 @@ pub fn render_2d(view: &View<2>, style: &Style2) -> Picture {
         streamlines::draw(&mut canvas, &painter.outline, &painter.motion, view, &frame);
     }
     frame.draw(&mut canvas, view.open, from_srgb(SOLID_LINE), painter.half_line);
-    annotations::draw(&mut canvas, view.grid.dx, style, &frame);
+    annotations.draw(&mut canvas, &frame);
     let rgb = canvas.pixels.iter().flat_map(|&linear| to_srgb(linear)).collect();
     Picture { width, height, rgb }
 }

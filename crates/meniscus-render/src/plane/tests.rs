@@ -33,7 +33,7 @@ fn draw(level_set: impl Fn([f32; 2]) -> f32 + Sync, solids: &[Shape<2>], style: 
 }
 
 fn frame() -> Frame {
-    Frame::new(GRID.cells, style().width, style().height, false)
+    Frame::new(GRID.cells, [style().width, style().height], 0.0)
 }
 
 fn column(picture: &Picture, x: usize) -> Vec<Vec3> {
@@ -194,7 +194,7 @@ fn two_bubbles(time: f32) -> Picture {
 
 #[test]
 fn bubbles_have_colours_of_their_own_that_they_keep() {
-    let frame = Frame::new([40, 15], 430, 190, false);
+    let frame = Frame::new([40, 15], [430, 190], 0.0);
     for time in [0.0, 1.3] {
         let picture = two_bubbles(time);
         let at = |cell: [f32; 2]| {

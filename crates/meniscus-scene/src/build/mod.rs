@@ -1,6 +1,7 @@
 //! From the content of a scene file to a [`Setup`]: everything is checked against everything else.
 
 mod body;
+mod cut_liquids;
 mod domain;
 mod fluid;
 mod material;

@@ -11,11 +11,11 @@ use crate::document::Node;
 use crate::setup::{BodySetup, Setup, SolidSetup};
 
 /// Parts of a cell that shapes may overlap by without a warning.
-const SLACK: f64 = 0.05;
+pub(super) const SLACK: f64 = 0.05;
 
 /// How deep, in cells, the middle of what a liquid and a solid share may lie in both: liquid that is to touch a wall is
 /// best drawn about a cell into it.
-const SLACK_IN_SOLIDS: f64 = 0.55;
+pub(super) const SLACK_IN_SOLIDS: f64 = 0.55;
 
 /// How thick a shape should be at least, and what happens otherwise.
 struct Least {
@@ -49,9 +49,8 @@ impl<const D: usize> Builder<'_, D> {
         for (index, part) in content.source.iter().enumerate() {
             self.thin(root.at("source").entry(index).at("shape"), &part.shape, &SOURCE);
         }
-        self.liquids_beyond_the_domain(setup, liquid);
+        self.cut_liquids(setup, liquid);
         self.overlapping_liquids(setup, liquid);
-        self.liquids_in_solids(setup, liquid);
         self.bodies_in_the_way(setup, root.at("body"));
         self.never_active(setup, root);
         self.too_few_substeps(setup, root);
@@ -205,20 +204,6 @@ impl<const D: usize> Builder<'_, D> {
         }
     }
 
-    fn liquids_beyond_the_domain(&mut self, setup: &Setup<D>, list: &Node) {
-        let Ok(domain) = Shape::box_between(self.domain.lower, self.domain.upper) else { return };
-        let (dx, slack) = (self.grid.dx, SLACK * self.grid.dx);
-        for (index, liquid) in setup.liquids.iter().enumerate() {
-            let bounds = liquid.shape.bounds();
-            let value = |p| liquid.shape.signed_distance(p).max(-domain.signed_distance(p));
-            if bounds.is_finite() && below(bounds, slack, dx, &mut self.budget, value) == Meeting::Somewhere {
-                let help = "make the shape end at the domain; what lies outside is cut off";
-                let place = &list.entry(index).at("shape").place;
-                self.problems.warning(place, "a part of the liquid lies outside the domain", "cut off", help);
-            }
-        }
-    }
-
     fn overlapping_liquids(&mut self, setup: &Setup<D>, list: &Node) {
         for (second, b) in setup.liquids.iter().enumerate() {
             for (first, a) in setup.liquids[..second].iter().enumerate() {
@@ -229,29 +214,6 @@ impl<const D: usize> Builder<'_, D> {
                                 union";
                     let place = &list.entry(second).at("shape").place;
                     self.problems.warning(place, message, "overlaps an earlier liquid", help);
-                }
-            }
-        }
-    }
-
-    fn liquids_in_solids(&mut self, setup: &Setup<D>, list: &Node) {
-        for (index, liquid) in setup.liquids.iter().enumerate() {
-            // What has no bounds is meant to be cut, as a water level is by its basin.
-            if !liquid.shape.bounds().is_finite() {
-                continue;
-            }
-            for solid in &setup.solids {
-                let Some(shape) = solid_at_the_start(solid) else { continue };
-                if self.meet(&liquid.shape, &shape, SLACK_IN_SOLIDS) {
-                    let message = format!("the liquid overlaps the solid \"{}\"", solid.name);
-                    let help = "the solid counts where both are; if that is meant, cut it out to say so, with \
-                                { difference = [liquid, solid] }";
-                    self.problems.warning(
-                        &list.entry(index).at("shape").place,
-                        message,
-                        "overlaps a solid",
-                        help,
-                    );
                 }
             }
         }
@@ -293,7 +255,7 @@ impl<const D: usize> Builder<'_, D> {
     }
 
     /// Whether two shapes overlap by more than the slack in cells, inside the domain, as far as a search finds out.
-    fn meet(&mut self, a: &Shape<D>, b: &Shape<D>, slack: f64) -> bool {
+    pub(super) fn meet(&mut self, a: &Shape<D>, b: &Shape<D>, slack: f64) -> bool {
         let (dx, slack) = (self.grid.dx, slack * self.grid.dx);
         let common = a.bounds().intersection(b.bounds()).intersection(self.domain);
         let value = |p| a.signed_distance(p).max(b.signed_distance(p));
