@@ -1,6 +1,7 @@
 //! What there is: volumes and cells.
 
 use meniscus_core::components::BlockCells;
+use meniscus_core::fractions::cell_open_fraction;
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::vector::{dot, norm};
@@ -224,9 +225,37 @@ pub fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, boundary: &Bounda
     let both_cut = wet > 0.0 && wet < 1.0 && open > 0.0 && open < 1.0;
     let Some(walls) = both_cut.then(|| boundary.corner_distances(slot)).flatten() else { return wet * open };
     let fall = rises(tile, inner).map(|rise| -rise);
-    let wall_rise =
-        |a: usize| (0..1usize << D).map(|k| if k >> a & 1 == 1 { walls[k] } else { -walls[k] }).sum::<f64>();
-    overlap(wet, open, cosine(fall, std::array::from_fn(wall_rise)))
+    overlap(wet, open, cosine(fall, rises_of_corners(&walls)))
+}
+
+/// The part of a cell that is liquid, open and in a shape, by the distances from the shape at the cell's corners.
+pub fn liquid_fraction_in<const D: usize>(
+    tile: &Tile<f32, D, 1>,
+    boundary: &Boundary<D>,
+    slot: Slot,
+    distances: &[f64; 8],
+) -> f64 {
+    let liquid = liquid_fraction(tile, boundary, slot);
+    let depths = distances.map(|distance| -distance);
+    let inside = cell_open_fraction::<D>(&depths[..1 << D]);
+    let is_cut = |part: f64| part > 0.0 && part < 1.0;
+    if !(is_cut(liquid) && is_cut(inside)) {
+        return liquid * inside;
+    }
+    // It is the surface that cuts the liquid off, or else a wall.
+    let inner = cell_in_block::<D>(slot.local);
+    let into_liquid = match boundary.corner_distances(slot) {
+        Some(walls) if wet_fraction(tile, inner) == 1.0 => rises_of_corners(&walls),
+        _ => rises(tile, inner).map(|rise| -rise),
+    };
+    overlap(liquid, inside, cosine(into_liquid, rises_of_corners(&depths)))
+}
+
+/// By how much values at the corners of a cell rise along each axis, in sum.
+fn rises_of_corners<const D: usize>(values: &[f64; 8]) -> [f64; D] {
+    std::array::from_fn(|a| {
+        (0..1usize << D).map(|k| if k >> a & 1 == 1 { values[k] } else { -values[k] }).sum()
+    })
 }
 
 /// The overlap of two parts of a cell behind planes whose normals enclose an angle with this cosine: exact for
