@@ -1,7 +1,6 @@
 //! What there is: volumes and cells.
 
 use meniscus_core::components::BlockCells;
-use meniscus_core::fractions::cell_open_fraction;
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::vector::{dot, norm};
@@ -228,16 +227,15 @@ pub fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, boundary: &Bounda
     overlap(wet, open, cosine(fall, rises_of_corners(&walls)))
 }
 
-/// The part of a cell that is liquid, open and in a shape, by the distances from the shape at the cell's corners.
+/// The part of a cell that is liquid, open and in a shape, by the part that is in the shape and the direction into it.
 pub fn liquid_fraction_in<const D: usize>(
     tile: &Tile<f32, D, 1>,
     boundary: &Boundary<D>,
     slot: Slot,
-    distances: &[f64; 8],
+    inside: f64,
+    into_shape: impl FnOnce() -> [f64; D],
 ) -> f64 {
     let liquid = liquid_fraction(tile, boundary, slot);
-    let depths = distances.map(|distance| -distance);
-    let inside = cell_open_fraction::<D>(&depths[..1 << D]);
     let is_cut = |part: f64| part > 0.0 && part < 1.0;
     if !(is_cut(liquid) && is_cut(inside)) {
         return liquid * inside;
@@ -248,7 +246,7 @@ pub fn liquid_fraction_in<const D: usize>(
         Some(walls) if wet_fraction(tile, inner) == 1.0 => rises_of_corners(&walls),
         _ => rises(tile, inner).map(|rise| -rise),
     };
-    overlap(liquid, inside, cosine(into_liquid, rises_of_corners(&depths)))
+    overlap(liquid, inside, cosine(into_liquid, into_shape()))
 }
 
 /// By how much values at the corners of a cell rise along each axis, in sum.

@@ -13,6 +13,9 @@ use crate::state::State;
 use crate::step::Workspace;
 pub use within::{LiquidWithin, within};
 
+/// How often the way between two cells is halved to tell where liquid gets too thin to count: to a millionth of a cell.
+const HALVINGS_OF_A_WAY: u32 = 20;
+
 /// The pressure at a point, in Pa: linear between cell centres, 0 outside the liquid.
 pub fn pressure<const D: usize>(state: &State<D>, params: &Params<D>, at: [f64; D]) -> f64 {
     let x = params.grid.to_cells(at).map(|x| x - 0.5);
@@ -159,7 +162,9 @@ pub fn front<const D: usize>(
     let blocks = phi.blocks();
     let sign = 2.0 * end as f64 - 1.0;
     let least = least / params.grid.dx;
-    let thickness = |cell: [i64; D]| thickness(&level, blocks.cells(), cell, least);
+    let thickness = |x: [f32; D]| {
+        thickness(&|x| f64::from(level_outside_solids(state, workspace, x)), blocks.cells(), x, least)
+    };
     let mut farthest: Option<f64> = None;
     for block in 0..blocks.len() {
         for local in 0..block_len::<D>() {
@@ -188,35 +193,61 @@ pub fn front<const D: usize>(
                 farthest.is_none_or(|f| sign * x > sign * f).then_some(x)
             };
             // Few cells are farther than all before them: only there the thickness is looked for.
-            let thick =
-                if if_farther(reach).is_some() { thickness(cell.map(|c| c as i64)) } else { continue };
-            if thick < least {
+            if if_farther(reach).is_none() {
                 continue;
             }
+            let centre = cell.map(|c| c as f32 + 0.5);
+            if thickness(centre) < least {
+                continue;
+            }
+            let thickness_beyond = |way: f64| {
+                let mut x = centre;
+                x[axis] += (sign * way) as f32;
+                thickness(x)
+            };
             // On the way to the next cell it may get too thin.
-            let thin = if at_wall || beyond >= 0.0 { least } else { thickness(next) };
-            let reach = if thin < least { (thick - least) / (thick - thin) } else { reach };
+            let tapers = !at_wall && beyond < 0.0 && thickness_beyond(1.0) < least;
+            let reach = if tapers { last_where(|way| thickness_beyond(way) >= least) } else { reach };
             farthest = if_farther(reach).or(farthest);
         }
     }
     farthest.map(|x| params.grid.origin[axis] + x * params.grid.dx)
 }
 
-/// How thick the liquid is at the centre of a wet cell, in cells: along the axis along which it is thinnest, from surface, solid or side to the next, and
+/// How far from 0 to 1 something holds that holds at 0 and not at 1.
+fn last_where(holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut lower, mut upper) = (0.0, 1.0);
+    for _ in 0..HALVINGS_OF_A_WAY {
+        let middle = 0.5 * (lower + upper);
+        if holds(middle) {
+            lower = middle;
+        } else {
+            upper = middle;
+        }
+    }
+    lower
+}
+
+/// How thick the liquid is at a point, in cells: along the axis along which it is thinnest, from surface, solid or side to the next, and
 /// no more than just beyond `most`.
 fn thickness<const D: usize>(
-    level: &impl Fn([i64; D]) -> f64,
+    level: &impl Fn([f32; D]) -> f64,
     cells: [usize; D],
-    cell: [i64; D],
+    point: [f32; D],
     most: f64,
 ) -> f64 {
-    let to_end = |axis: usize, step: i64| {
-        let (mut at, mut here, mut length) = (cell, level(cell), 0.0);
+    let middle = level(point);
+    if middle >= 0.0 {
+        return 0.0;
+    }
+    let to_end = |axis: usize, step: f32| {
+        let (mut at, mut here, mut length) = (point, middle, 0.0);
         while length <= most {
-            at[axis] += step;
-            if at[axis] < 0 || at[axis] >= cells[axis] as i64 {
-                return length + 0.5;
+            let to_side = f64::from(if step < 0.0 { at[axis] } else { cells[axis] as f32 - at[axis] });
+            if to_side < 1.0 {
+                return length + to_side;
             }
+            at[axis] += step;
             let next = level(at);
             if next >= 0.0 {
                 return length + here / (here - next);
@@ -225,5 +256,5 @@ fn thickness<const D: usize>(
         }
         length
     };
-    (0..D).map(|axis| to_end(axis, -1) + to_end(axis, 1)).fold(f64::INFINITY, f64::min)
+    (0..D).map(|axis| to_end(axis, -1.0) + to_end(axis, 1.0)).fold(f64::INFINITY, f64::min)
 }

@@ -17,7 +17,7 @@ use crate::bodies::closed_faces;
 use crate::params::{Params, Solid, Source, Surroundings};
 use crate::projection::{ClosedFace, FilmFlow, RigidBody};
 use crate::rigid::Matrix;
-pub use sight::{BoundaryCache, CLOSED, NODES, OpenCells, SIGHT, corners_of};
+pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
 use sight::{Seen, Sight, at_nodes, fill_open, find_sights};
 pub use thin_walls::{THIN, is_parted, point_in_the_open};
 

@@ -16,7 +16,7 @@ use crate::measure::{Holding, holdings_of_parts};
 use crate::params::{Params, Solid};
 
 /// Nodes along the edge of a block, both ends included.
-pub const NODES: usize = BLOCK_EDGE + 1;
+const NODES: usize = BLOCK_EDGE + 1;
 
 /// How far from a block a solid is out of its sight, in cells.
 pub const SIGHT: f64 = 1.0;
@@ -68,8 +68,8 @@ impl Cut {
     }
 }
 
-/// The values at the corners of a cell, from those at the nodes of its block, x fastest.
-pub fn corners_of<const D: usize>(nodes: &[f32], inner: [usize; D]) -> [f64; 8] {
+/// The values at the corners of a cell.
+fn corners_of<const D: usize>(nodes: &[f32], inner: [usize; D]) -> [f64; 8] {
     let mut corners = [0.0; 8];
     for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
         *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);

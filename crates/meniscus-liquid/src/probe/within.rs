@@ -1,14 +1,17 @@
 //! Measurements in shapes.
 
-use meniscus_core::grid::{BLOCK_EDGE, FaceField, Slot, Tile, cell_in_block, unravel};
+use meniscus_core::grid::{BLOCK_EDGE, FaceField, Slot, Tile};
 use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
 
-use crate::boundary::{Boundary, BoundaryCache, NODES, corners_of};
+use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::{Filling, filling, liquid_fraction_in, load_extended};
 use crate::params::{Params, Surroundings};
 use crate::state::State;
 use crate::step::Workspace;
+
+/// How often a cell that the surface of a shape cuts is halved along each axis, to tell what part of it is inside.
+const HALVINGS: u32 = 2;
 
 /// The liquid in a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,8 +24,7 @@ pub struct LiquidWithin<const D: usize> {
     pub kinetic_energy: f64,
 }
 
-/// Measures the liquid in a shape: what of each cell is liquid, outside solids and in the shape, with the velocities of the cell's faces. A shape
-/// that is thinner than a cell may be lost.
+/// Measures the liquid in a shape: what of each cell is liquid, outside solids and in the shape, with the velocities of the cell's faces.
 pub fn within<const D: usize>(
     state: &State<D>,
     params: &Params<D>,
@@ -109,21 +111,48 @@ fn sum_of_block<const D: usize>(
     if to_middle >= half_diagonal {
         return Sums::NOTHING;
     }
-    // Deep in the shape all corners are as good as any inside.
-    let nodes = if to_middle <= -half_diagonal {
-        vec![-1.0; NODES.pow(D as u32)]
-    } else {
-        let node = |index: usize| {
-            let inner = unravel(index, [NODES; D]);
-            distance(std::array::from_fn(|a| corner[a] + inner[a] as f64)) as f32
-        };
-        (0..NODES.pow(D as u32)).map(node).collect()
-    };
+    let is_deep = to_middle <= -half_diagonal;
     load_extended(phi, block, boundary, tile);
     let of_cell = |slot: Slot| {
-        let distances = corners_of::<D>(&nodes, cell_in_block::<D>(slot.local));
-        let volume = liquid_fraction_in(tile, boundary, slot, &distances);
+        let centre = blocks.cell(slot).map(|c| c as f64 + 0.5);
+        let inside = if is_deep { 1.0 } else { part_inside(&distance, centre, 0.5, HALVINGS) };
+        if inside == 0.0 {
+            return Sums::NOTHING;
+        }
+        let volume = liquid_fraction_in(tile, boundary, slot, inside, || inwards(&distance, centre));
         if volume > 0.0 { Sums::of_cell(volume, &state.velocity, slot) } else { Sums::NOTHING }
     };
     blocks.cells_inside(block).map(of_cell).fold(Sums::NOTHING, Sums::plus)
+}
+
+/// The part of a cube where a distance is negative.
+fn part_inside<const D: usize>(
+    distance: &impl Fn([f64; D]) -> f64,
+    centre: [f64; D],
+    half: f64,
+    halvings: u32,
+) -> f64 {
+    let to_surface = distance(centre);
+    let reach = half * (D as f64).sqrt();
+    if to_surface.abs() >= reach {
+        return if to_surface < 0.0 { 1.0 } else { 0.0 };
+    }
+    if halvings == 0 {
+        // As if the surface passed in parallel to a face.
+        return (0.5 - 0.5 * to_surface / half).clamp(0.0, 1.0);
+    }
+    let child = |k: usize| {
+        let side = |a: usize| if k >> a & 1 == 1 { 0.5 * half } else { -0.5 * half };
+        part_inside(distance, std::array::from_fn(|a| centre[a] + side(a)), 0.5 * half, halvings - 1)
+    };
+    (0..1 << D).map(child).sum::<f64>() / f64::from(1u32 << D)
+}
+
+/// Where a distance falls, over a cell.
+fn inwards<const D: usize>(distance: &impl Fn([f64; D]) -> f64, centre: [f64; D]) -> [f64; D] {
+    std::array::from_fn(|axis| {
+        let beside =
+            |way: f64| distance(std::array::from_fn(|a| if a == axis { centre[a] + way } else { centre[a] }));
+        beside(-0.5) - beside(0.5)
+    })
 }
