@@ -30,7 +30,9 @@ const LIQUID: Least = Least { cells: 1.0, name: "a cell", consequence: "it may g
 const SOURCE: Least = Least { cells: 1.0, name: "a cell", consequence: "it may pour nothing" };
 const BODY: Least =
     Least { cells: 2.0, name: "two cells", consequence: "the liquid does not move it as it should" };
-const PROBE: Least = Least { cells: 1.0, name: "a cell", consequence: "it may measure nothing" };
+/// Cells are cut into four along each axis to tell what part of them is in a probe.
+const PROBE: Least =
+    Least { cells: 0.25, name: "a quarter of a cell", consequence: "it may measure nothing" };
 const BUBBLE: Least = Least { cells: 2.0, name: "two cells", consequence: "the bubble may soon vanish" };
 
 impl<const D: usize> Builder<'_, D> {
