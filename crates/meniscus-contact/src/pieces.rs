@@ -5,7 +5,7 @@
 use meniscus_core::shape::{Kind, RigidTransform, Shape, TriangleMesh};
 use meniscus_core::vector::{add_scaled, norm, sub};
 
-use crate::carve::carve;
+use crate::carve::{carve, points_of_ellipsoid};
 use crate::polytope::Polytope;
 use crate::sample::sampled;
 use crate::{ContactError, Domain, Owner};
@@ -23,7 +23,7 @@ pub enum Piece {
     Capsule { start: [f64; 3], end: [f64; 3], radius: f64 },
     /// What lies behind a plane.
     HalfSpace { point: [f64; 3], normal: [f64; 3] },
-    /// The convex hull of points.
+    /// The convex hull of points; in 2D of those with a positive last component.
     Hull(Vec<[f64; 3]>),
     /// The inside of a closed surface; only in 3D.
     Mesh(TriangleMesh),
@@ -56,6 +56,10 @@ fn collect<const D: usize>(
         }),
         Kind::Sphere { centre, radius } => {
             pieces.push(Piece::Ball { centre: point(*centre), radius: *radius });
+        }
+        Kind::Ellipsoid { centre, radii } => {
+            let points = points_of_ellipsoid(*centre, *radii);
+            pieces.push(Piece::Hull(points.into_iter().map(|x| corner::<D>(point(x))).collect()));
         }
         Kind::Cylinder { centre, axis, half_length, radius } => {
             let end = add_scaled(*centre, *half_length, *axis);
@@ -146,6 +150,11 @@ fn cylinder<const D: usize>(start: [f64; 3], end: [f64; 3], radius: f64) -> Piec
         quaternion: [0.0, 0.0, sin, cos],
         half_extents: [half_length, radius, 0.0],
     }
+}
+
+/// A point as a corner of a hull: in 2D one of the upper face of a prism.
+fn corner<const D: usize>([x, y, z]: [f64; 3]) -> [f64; 3] {
+    [x, y, if D == 2 { 1.0 } else { z }]
 }
 
 /// A vector of two or three components with zeros behind.

@@ -223,9 +223,36 @@ pub fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, boundary: &Bounda
     let both_cut = wet > 0.0 && wet < 1.0 && open > 0.0 && open < 1.0;
     let Some(walls) = both_cut.then(|| boundary.corner_distances(slot)).flatten() else { return wet * open };
     let fall = rises(tile, inner).map(|rise| -rise);
-    let wall_rise =
-        |a: usize| (0..1usize << D).map(|k| if k >> a & 1 == 1 { walls[k] } else { -walls[k] }).sum::<f64>();
-    overlap(wet, open, cosine(fall, std::array::from_fn(wall_rise)))
+    overlap(wet, open, cosine(fall, rises_of_corners(&walls)))
+}
+
+/// The part of a cell that is liquid, open and in a shape, by the part that is in the shape and the direction into it.
+pub fn liquid_fraction_in<const D: usize>(
+    tile: &Tile<f32, D, 1>,
+    boundary: &Boundary<D>,
+    slot: Slot,
+    inside: f64,
+    into_shape: impl FnOnce() -> [f64; D],
+) -> f64 {
+    let liquid = liquid_fraction(tile, boundary, slot);
+    let is_cut = |part: f64| part > 0.0 && part < 1.0;
+    if !(is_cut(liquid) && is_cut(inside)) {
+        return liquid * inside;
+    }
+    // It is the surface that cuts the liquid off, or else a wall.
+    let inner = cell_in_block::<D>(slot.local);
+    let into_liquid = match boundary.corner_distances(slot) {
+        Some(walls) if wet_fraction(tile, inner) == 1.0 => rises_of_corners(&walls),
+        _ => rises(tile, inner).map(|rise| -rise),
+    };
+    overlap(liquid, inside, cosine(into_liquid, into_shape()))
+}
+
+/// By how much values at the corners of a cell rise along each axis, in sum.
+fn rises_of_corners<const D: usize>(values: &[f64; 8]) -> [f64; D] {
+    std::array::from_fn(|a| {
+        (0..1usize << D).map(|k| if k >> a & 1 == 1 { values[k] } else { -values[k] }).sum()
+    })
 }
 
 /// The overlap of two parts of a cell behind planes whose normals enclose an angle with this cosine: exact for

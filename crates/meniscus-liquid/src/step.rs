@@ -47,7 +47,7 @@ pub struct Workspace<const D: usize> {
     boundary: BoundaryCache<D>,
     /// Of the solids where they were at the start of a substep.
     boundary_before: BoundaryCache<D>,
-    walls: Option<Boundary<D>>,
+    pub(crate) walls: Option<Boundary<D>>,
     pub(crate) projection: projection::Workspace,
 }
 

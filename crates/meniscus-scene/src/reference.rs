@@ -66,7 +66,7 @@ These are the tables; their examples below make up one 3D scene.
 
 /// What the sections begin with, in their order. The name of a table is its path; one kind of a table of several kinds
 /// is named after it. The texts together are one scene.
-const EXAMPLES: [(&str, &str); 24] = [
+const EXAMPLES: [(&str, &str); 28] = [
     ("", "description = \"A gate opens in front of a wheel\"\ngravity = [0, -9.81, 0]\n"),
     ("domain", "[domain]\nsize = [2, 1, 1]\ncells = 64\nopen = [\"+y\"]\nwalls = \"no-slip\"\n"),
     ("time", "[time]\nframes = 96\nfps = 24\n"),
@@ -119,8 +119,21 @@ keyframes = [
     ("probe.pressure", "[[probe]]\nkind = \"pressure\"\nname = \"gauge\"\nat = [0.1, 0.1, 0.5]\n"),
     ("probe.velocity", "[[probe]]\nkind = \"velocity\"\nname = \"speed\"\nat = [0.1, 0.1, 0.5]\n"),
     ("probe.height", "[[probe]]\nkind = \"height\"\nname = \"level\"\nat = [1.0, 0.5]\n"),
+    ("probe.underside", "[[probe]]\nkind = \"underside\"\nname = \"roof\"\nat = [1.0, 0.5]\n"),
     ("probe.flux", "[[probe]]\nkind = \"flux\"\nname = \"flow\"\nfrom = [1, 0, 0]\nto = [1, 1, 1]\n"),
-    ("probe.front", "[[probe]]\nkind = \"front\"\nname = \"front\"\ndirection = \"+x\"\n"),
+    ("probe.front", "[[probe]]\nkind = \"front\"\nname = \"front\"\ndirection = \"+x\"\nleast = 0.03\n"),
+    (
+        "probe.volume",
+        "[[probe]]\nkind = \"volume\"\nname = \"behind\"\nshape = { box = { from = [0.6, 0, 0], to = [2, 1, 1] } }\n",
+    ),
+    (
+        "probe.mean-velocity",
+        "[[probe]]\nkind = \"mean-velocity\"\nname = \"drift\"\nshape = { sphere = { centre = [1, 0.3, 0.5], radius = 0.2 } }\n",
+    ),
+    (
+        "probe.energy",
+        "[[probe]]\nkind = \"energy\"\nname = \"splash\"\nshape = { half_space = { point = [0, 0.6, 0], normal = [0, -1, 0] } }\n",
+    ),
     ("fluid", "# Instead of all [[liquid]] and of [air]:\n# [fluid]\n# density = 1.2\n"),
     (
         "smoke",
@@ -136,9 +149,10 @@ keyframes = [
 ];
 
 /// One line for each kind of shape.
-const SHAPES: [(&str, &str); 12] = [
+const SHAPES: [(&str, &str); 13] = [
     ("box", "shape = { box = { from = [0, 0, 0], to = [1, 0.5, 1] } }"),
     ("sphere", "shape = { sphere = { centre = [0.5, 0.5, 0.5], radius = 0.2 } }"),
+    ("ellipsoid", "shape = { ellipsoid = { centre = [0.5, 0.5, 0.5], radii = [0.3, 0.1, 0.2] } }"),
     ("cylinder", "shape = { cylinder = { from = [0.5, 0, 0.5], to = [0.5, 1, 0.5], radius = 0.2 } }"),
     ("capsule", "shape = { capsule = { from = [0.3, 0.5, 0.5], to = [0.7, 0.5, 0.5], radius = 0.1 } }"),
     (
@@ -164,7 +178,7 @@ const SHAPES: [(&str, &str); 12] = [
     ),
     (
         "transform",
-        "shape = { transform = { shape = { box = { from = [0.2, 0.4, 0.2], to = [0.8, 0.6, 0.8] } }, degrees = 30, translate = [0.1, 0, 0] } }",
+        "shape = { transform = { shape = { box = { from = [0.2, 0.4, 0.2], to = [0.8, 0.6, 0.8] } }, scale = [1.2, 1, 1], degrees = 30, translate = [0.1, 0, 0] } }",
     ),
     (
         "shell",
@@ -323,6 +337,11 @@ impl<'a> Page<'a> {
             let quoted: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
             let quoted: Vec<&str> = quoted.iter().map(String::as_str).collect();
             return list(&quoted, "`", "or");
+        }
+        if let Some(choices) = rule["anyOf"].as_array() {
+            let kinds: Vec<String> =
+                choices.iter().map(|choice| self.type_of(path, choice, plural)).collect();
+            return kinds.join(", or ");
         }
         let limits = limits(rule);
         match rule["type"].as_str() {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::content::Content;
 
@@ -19,6 +19,14 @@ pub(crate) fn built() -> &'static Value {
         tidy(&mut schema);
         schema
     })
+}
+
+/// The reference, where it or null may be given.
+fn optional_reference(fields: &Map<String, Value>) -> Option<Map<String, Value>> {
+    match fields.get("anyOf")?.as_array()?.as_slice() {
+        [Value::Object(reference), null] if null["type"] == "null" => Some(reference.clone()),
+        _ => None,
+    }
 }
 
 /// Takes out what TOML does not have (null) and the line breaks of source comments, and says that vectors have
@@ -39,11 +47,9 @@ fn tidy(schema: &mut Value) {
             if let Some(Value::Array(types)) = fields.get("type") {
                 fields["type"] = types[0].clone();
             }
-            if let Some(Value::Array(choices)) = fields.remove("anyOf") {
-                // An optional reference: the reference or null.
-                if let Some(Value::Object(reference)) = choices.into_iter().next() {
-                    fields.extend(reference);
-                }
+            if let Some(reference) = optional_reference(fields) {
+                fields.remove("anyOf");
+                fields.extend(reference);
             }
             fields.values_mut().for_each(tidy);
         }

@@ -186,8 +186,8 @@ pub struct ProbeSetup<const D: usize> {
     pub kind: ProbeKind<D>,
 }
 
-/// What a probe measures. All places lie in the domain.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What a probe measures. All places lie in the domain, shapes in part.
+#[derive(Clone, Debug, PartialEq)]
 pub enum ProbeKind<const D: usize> {
     /// The pressure at a point, in Pa.
     Pressure {
@@ -201,6 +201,11 @@ pub enum ProbeKind<const D: usize> {
     },
     /// The height of the surface above the floor of the domain, in m.
     Height {
+        /// The foot of the vertical line on the floor of the domain: y is 0.
+        at: [f64; D],
+    },
+    /// The height of the lowest underside of liquid over air above the floor of the domain, in m.
+    Underside {
         /// The foot of the vertical line on the floor of the domain: y is 0.
         at: [f64; D],
     },
@@ -219,7 +224,34 @@ pub enum ProbeKind<const D: usize> {
         axis: usize,
         /// 0 for the smallest coordinate, 1 for the largest.
         end: usize,
+        /// How thick liquid must be to count, in m.
+        least: f64,
     },
+    /// The volume of the liquid in a shape, in m³ (2D: m²).
+    Volume {
+        /// Where it counts.
+        shape: Shape<D>,
+    },
+    /// The mean velocity of the liquid in a shape, in m/s.
+    MeanVelocity {
+        /// Where it counts.
+        shape: Shape<D>,
+    },
+    /// The kinetic energy of the liquid in a shape, in J (2D: J/m).
+    Energy {
+        /// Where it counts.
+        shape: Shape<D>,
+    },
+}
+
+impl<const D: usize> ProbeKind<D> {
+    /// The shape that is measured in, if it is one.
+    pub fn shape_mut(&mut self) -> Option<&mut Shape<D>> {
+        match self {
+            Self::Volume { shape } | Self::MeanVelocity { shape } | Self::Energy { shape } => Some(shape),
+            _ => None,
+        }
+    }
 }
 
 /// How particles carry the liquid.

@@ -13,11 +13,12 @@ use crate::suggest::{list, nearest};
 const LARGEST: f64 = 1e12;
 
 /// Words of other programs, and what they are called here.
-const SYNONYMS: [(&str, &str); 16] = [
+const SYNONYMS: [(&str, &str); 18] = [
     ("ball", "sphere"),
     ("circle", "sphere"),
     ("disc", "sphere"),
     ("disk", "sphere"),
+    ("ellipse", "ellipsoid"),
     ("cube", "box"),
     ("cuboid", "box"),
     ("rectangle", "box"),
@@ -28,6 +29,7 @@ const SYNONYMS: [(&str, &str); 16] = [
     ("invert", "complement"),
     ("rotate", "transform"),
     ("translate", "transform"),
+    ("scale", "transform"),
     ("resolution", "cells"),
     ("obstacle", "solid"),
 ];
@@ -59,6 +61,12 @@ impl<'a> Checker<'a> {
             } else {
                 self.shape(node, variants, help)
             };
+        }
+        if let Some(choices) = rule["anyOf"].as_array() {
+            let is_list = matches!(node.value, Value::Array(_));
+            let fits = |choice: &&Json| (text(choice, "type") == "array") == is_list;
+            let choice = choices.iter().find(fits).or(choices.first());
+            return choice.is_none_or(|choice| self.check(node, choice, help));
         }
         match text(rule, "type") {
             "object" => self.table(node, rule, help),
@@ -395,11 +403,12 @@ mod tests {
     use super::*;
 
     /// What [`Checker`] understands, and what says nothing about a value or is checked later (lengths of vectors).
-    const KEYWORDS: [&str; 19] = [
+    const KEYWORDS: [&str; 20] = [
         "$defs",
         "$ref",
         "$schema",
         "additionalProperties",
+        "anyOf",
         "const",
         "default",
         "description",
@@ -424,7 +433,7 @@ mod tests {
                 ("$defs" | "properties", Json::Object(rules)) => {
                     rules.iter().for_each(|(name, rule)| visit(rule, &format!("{path}/{name}")));
                 }
-                ("oneOf", Json::Array(rules)) => rules.iter().for_each(|rule| visit(rule, path)),
+                ("oneOf" | "anyOf", Json::Array(rules)) => rules.iter().for_each(|rule| visit(rule, path)),
                 ("items", rule) => visit(rule, path),
                 ("type", Json::String(_)) | ("additionalProperties", Json::Bool(false)) => {}
                 ("type" | "additionalProperties", other) => panic!("{path}: {key} is {other}"),

@@ -5,6 +5,7 @@ mod common;
 use std::path::Path;
 
 use common::report;
+use meniscus_core::shape::Shape;
 use meniscus_scene::content::Content;
 use meniscus_scene::{
     AirModel, ProbeKind, RegionFluids, RegionModel, Regions, Scene, SceneError, SecondSetup, Setup, Transfer,
@@ -208,8 +209,20 @@ fn everything_arrives_in_the_setup() {
     let motion = setup.solids[2].motion.as_ref().expect("a motion");
     assert_eq!((motion.pivot, motion.axis, motion.repeat), ([1.5, 0.5, 0.5], [1.0, 0.0, 0.0], true));
     assert_eq!(setup.probes[3].kind, ProbeKind::Flux { axis: 0, from: [1.0, 0.0, 0.0], to: [1.0, 1.0, 1.0] });
-    assert_eq!(setup.probes[4].kind, ProbeKind::Front { axis: 0, end: 1 });
+    assert_eq!(setup.probes[4].kind, ProbeKind::Front { axis: 0, end: 1, least: 0.04 });
     assert_eq!(setup.probes[2].kind, ProbeKind::Height { at: [0.5, 0.0, 0.25] });
+    assert_eq!(setup.probes[5].kind, ProbeKind::Underside { at: [0.5, 0.0, 0.25] });
+    let half = Shape::half_space([1.0, 0.0, 0.0], [1.0, 0.0, 0.0]).expect("a half-space");
+    assert_eq!(setup.probes[6].kind, ProbeKind::Volume { shape: half });
+    let ProbeKind::MeanVelocity { shape } = &setup.probes[7].kind else { panic!("{:?}", setup.probes[7]) };
+    assert!((shape.signed_distance([0.5; 3]) + 0.4).abs() < 1e-15);
+    assert!(matches!(setup.probes[8].kind, ProbeKind::Energy { .. }));
+    // The paddle is scaled about its pivot before it is turned.
+    let paddle = &setup.solids[2].shape;
+    let reach = paddle.bounds().extent();
+    assert!((reach[1] - 0.32).abs() < 1e-12, "{reach:?}");
+    let drops = &setup.liquids[1].shape;
+    assert!(drops.signed_distance([0.45, 0.7, 0.2]) < 0.0 && drops.signed_distance([0.3, 0.7, 0.35]) > 0.0);
     assert_eq!(setup.particles.transfer, Transfer::Flip { blend: 0.9 });
     assert_eq!((setup.particles.min_per_cell, setup.particles.max_per_cell), (3, 12));
     assert_eq!((setup.solver.tolerance, setup.solver.max_iterations), (1e-6, 100));

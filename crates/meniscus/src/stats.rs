@@ -185,6 +185,12 @@ pub enum ProbeValue {
     Vector(Vec<f64>),
 }
 
+impl<const D: usize> From<Option<[f64; D]>> for ProbeValue {
+    fn from(vector: Option<[f64; D]>) -> Self {
+        vector.map_or(Self::Scalar(None), |vector| Self::Vector(vector.to_vec()))
+    }
+}
+
 /// The pressure solve of a substep.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SolveStats {

@@ -57,6 +57,9 @@ impl<const D: usize> World<D> {
         for solid in setup.solids.iter_mut().filter(|solid| solid.motion.is_some()) {
             solid.shape = for_the_grid(&solid.shape, dx);
         }
+        for shape in setup.probes.iter_mut().filter_map(|probe| probe.kind.shape_mut()) {
+            *shape = for_the_grid(shape, dx);
+        }
         let controls = Controls::new(&setup);
         Ok(Self { samples: Samples::new(&bodies), setup, bodies, controls, contacts })
     }

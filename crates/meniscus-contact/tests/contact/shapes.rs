@@ -30,6 +30,7 @@ fn stay<const D: usize>() {
     let insides = [
         Shape::centred_box([0.0; D], [0.3; D]).unwrap(),
         Shape::sphere([0.0; D], 0.35).unwrap(),
+        Shape::ellipsoid([0.0; D], std::array::from_fn(|a| [0.35, 0.3, 0.4][a])).unwrap(),
         Shape::capsule(up(-0.1), up(0.1), 0.3).unwrap(),
         Shape::cylinder(up(-0.3), up(0.3), 0.3).unwrap(),
     ];
@@ -53,6 +54,66 @@ fn stay<const D: usize>() {
             }
         }
     }
+}
+
+/// An ellipsoid of density 1000.
+fn egg<const D: usize>(radii: [f64; D], centre: [f64; D]) -> Body<D> {
+    let (volume, factor) = match D {
+        2 => (std::f64::consts::PI, 0.25),
+        _ => (4.0 / 3.0 * std::f64::consts::PI, 0.2),
+    };
+    let mass = 1000.0 * volume * radii.iter().product::<f64>();
+    let square = |a: usize| if a < D { radii[a].powi(2) } else { 0.0 };
+    let moment = |a: usize| factor * mass * (square((a + 1) % 3) + square((a + 2) % 3));
+    let inertia = std::array::from_fn(|i| std::array::from_fn(|j| if i == j { moment(i) } else { 0.0 }));
+    Body::new(Shape::ellipsoid([0.0; D], radii).unwrap(), mass, inertia, centre)
+}
+
+#[test]
+fn an_egg_touches_the_floor_however_it_lies() {
+    lie::<2>();
+    lie::<3>();
+}
+
+/// It rocks: its middle is as high as it reaches down from it.
+fn lie<const D: usize>() {
+    let radii: [f64; D] = std::array::from_fn(|a| [0.12, 0.06, 0.09][a]);
+    let body = egg(radii, std::array::from_fn(|a| [0.5, 0.2, 0.5][a])).turned([0.2, 0.1, 0.7]);
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[body], &[]);
+    let mut tilts = [1.0_f64, 0.0];
+    for step in 0..1000 {
+        scene.fall(0, 0.005);
+        if step > 200 {
+            let down = scene.bodies[0].pose.rotation.matrix()[1];
+            let reach = norm(std::array::from_fn::<f64, D, _>(|a| radii[a] * down[a]));
+            let height = scene.position(0)[1];
+            assert!((height - reach).abs() < 1e-3, "{D}D, step {step}: {height} {reach}");
+            tilts = [tilts[0].min(down[1].abs()), tilts[1].max(down[1].abs())];
+        }
+    }
+    assert!(tilts[0] < 0.98 && tilts[1] > 0.99, "{D}D {tilts:?}");
+}
+
+/// Where the radius of curvature below is R, an ellipse that rolls by a small angle has the frequency
+/// w² = m g (R - b) / (I + m b²).
+#[test]
+fn an_ellipse_rocks_as_it_should() {
+    let [a, b] = [0.12, 0.06];
+    let body = egg([a, b], [0.5, b]);
+    let frequency = (GRAVITY * (a * a / b - b) / (0.25 * (a * a + b * b) + b * b)).sqrt();
+    let mut scene = Scene::new(&closed_domain(1.0, 50.0), &[body.spin([0.0, 0.0, 0.12 * frequency])], &[]);
+    let (dt, mut passages) = (1e-3, Vec::new());
+    let angle = |scene: &Scene<2>| scene.bodies[0].pose.rotation.matrix()[1][0].asin();
+    for step in 1..=1000 {
+        let before = angle(&scene);
+        scene.fall(0, dt);
+        let after = angle(&scene);
+        if before > 0.0 && after <= 0.0 || before < 0.0 && after >= 0.0 {
+            passages.push((f64::from(step) - after / (after - before)) * dt);
+        }
+    }
+    let half_period = passages[0];
+    assert!((half_period * frequency / std::f64::consts::PI - 1.0).abs() < 0.05, "{passages:?} {frequency}");
 }
 
 /// A cup of some density by a shape, with the mass of its walls at half of the radius and height.

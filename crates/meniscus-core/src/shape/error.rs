@@ -54,6 +54,17 @@ pub enum ShapeError {
     /// A union or intersection of nothing.
     #[error("{0} of no shapes; list at least one")]
     NoShapes(&'static str),
+    /// A scale along the axes that would leave none of the kinds of shapes.
+    #[error("{shape}: factors that differ from axis to axis would leave no {shape}; {fix}")]
+    UnevenScale {
+        /// The kind of shape.
+        shape: &'static str,
+        /// What to do instead.
+        fix: &'static str,
+    },
+    /// A mesh that is no solid any more once it has been scaled.
+    #[error("the scaled mesh is no solid: {0}")]
+    ScaledMesh(#[from] MeshError),
 }
 
 /// Why a triangle mesh does not bound a solid.

@@ -149,6 +149,25 @@ mod tests {
         Ok(())
     }
 
+    #[test]
+    fn ellipsoids_have_their_mass() -> Result<(), ShapeError> {
+        let [a, b, c] = [0.5, 0.2, 0.35];
+        let egg = Shape::<3>::ellipsoid([1.0, 2.0, 3.0], [a, b, c])?.mass_properties().expect("bounded");
+        near(egg.volume, 4.0 / 3.0 * PI * a * b * c, 2e-3);
+        near(egg.inertia[0][0], 0.2 * egg.volume * (b * b + c * c), 2e-3);
+        near(egg.inertia[1][1], 0.2 * egg.volume * (a * a + c * c), 2e-3);
+        near(egg.inertia[2][2], 0.2 * egg.volume * (a * a + b * b), 2e-3);
+        assert!((0..3).all(|axis| (egg.centre[axis] - [1.0, 2.0, 3.0][axis]).abs() < 1e-9));
+        let ellipse = Shape::<2>::ellipsoid([1.0, 2.0], [a, b])?.mass_properties().expect("bounded");
+        near(ellipse.volume, PI * a * b, 2e-3);
+        near(ellipse.inertia[2][2], 0.25 * ellipse.volume * (a * a + b * b), 2e-3);
+        // A disc that is a tenth as thick as it is wide.
+        let lens = Shape::<3>::ellipsoid([0.0; 3], [1.0, 0.1, 1.0])?.mass_properties().expect("bounded");
+        near(lens.volume, 4.0 / 3.0 * PI * 0.1, 5e-3);
+        near(lens.inertia[1][1], 0.4 * lens.volume, 5e-3);
+        Ok(())
+    }
+
     /// Steiner: two balls on the x axis, turned with it.
     #[test]
     fn parts_far_from_the_centre_count_by_the_square_of_their_distance() -> Result<(), ShapeError> {

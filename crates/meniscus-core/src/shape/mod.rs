@@ -1,6 +1,6 @@
 //! Solid shapes as signed distances, negative inside.
 //!
-//! A [`Shape`] is a box, sphere, cylinder, capsule, half-space or closed triangle mesh, or a union,
+//! A [`Shape`] is a box, sphere, ellipsoid, cylinder, capsule, half-space or closed triangle mesh, or a union,
 //! intersection, difference, complement, rigid transform or shell of other shapes.
 //!
 //! Every value is 1-Lipschitz, has the right sign, and never exceeds the true distance in magnitude.
@@ -21,6 +21,7 @@
 
 mod bounds;
 mod closed_mesh;
+mod ellipsoid;
 mod error;
 mod mass;
 mod mesh;
@@ -28,6 +29,7 @@ mod mesh;
 mod mesh_tests;
 mod rigid;
 mod sampled;
+mod scaled;
 #[cfg(test)]
 mod tests;
 mod triangle;
@@ -69,6 +71,13 @@ pub enum Kind<const D: usize> {
         centre: [f64; D],
         /// Its radius.
         radius: f64,
+    },
+    /// An ellipsoid with radii that differ; in 2D an ellipse.
+    Ellipsoid {
+        /// Its centre.
+        centre: [f64; D],
+        /// Its radius along each axis.
+        radii: [f64; D],
     },
     /// A cylinder with flat ends; in 2D an oriented rectangle.
     Cylinder {
@@ -158,6 +167,18 @@ impl<const D: usize> Shape<D> {
         require_finite("sphere", "the centre", &centre)?;
         require_positive("sphere", "the radius", radius)?;
         Ok(Self(Kind::Sphere { centre, radius }))
+    }
+
+    /// An ellipsoid by its radius along each axis; in 2D an ellipse. Equal radii make a sphere.
+    pub fn ellipsoid(centre: [f64; D], radii: [f64; D]) -> Result<Self, ShapeError> {
+        require_finite("ellipsoid", "the centre", &centre)?;
+        for radius in radii {
+            require_positive("ellipsoid", "a radius", radius)?;
+        }
+        if radii == [radii[0]; D] {
+            return Self::sphere(centre, radii[0]);
+        }
+        Ok(Self(Kind::Ellipsoid { centre, radii }))
     }
 
     /// The cylinder with flat ends at `start` and `end`; in 2D an oriented rectangle, `2 radius` wide.
@@ -258,6 +279,7 @@ impl<const D: usize> Shape<D> {
                 box_distance(std::array::from_fn::<f64, D, _>(|a| offset[a].abs() - half_extents[a]))
             }
             Kind::Sphere { centre, radius } => norm(sub(point, *centre)) - radius,
+            Kind::Ellipsoid { centre, radii } => ellipsoid::signed_distance(sub(point, *centre), *radii),
             Kind::Cylinder { centre, axis, half_length, radius } => {
                 let offset = sub(point, *centre);
                 let along = dot(offset, *axis);
@@ -293,6 +315,7 @@ impl<const D: usize> Shape<D> {
         match &self.0 {
             Kind::Box { centre, half_extents } => Bounds::centred(*centre, *half_extents).expanded(level),
             Kind::Sphere { centre, radius } => Bounds::centred(*centre, [radius + level; D]),
+            Kind::Ellipsoid { centre, radii } => Bounds::centred(*centre, *radii).expanded(level),
             Kind::Cylinder { centre, axis, half_length, radius } => {
                 let reach = axis.map(|x| half_length * x.abs() + radius * (1.0 - x * x).max(0.0).sqrt());
                 Bounds::centred(*centre, reach).expanded(level)

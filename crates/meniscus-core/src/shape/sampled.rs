@@ -85,6 +85,16 @@ impl<const D: usize> SampledShape<D> {
         sum
     }
 
+    /// The shape that was sampled.
+    pub(super) fn shape(&self) -> &Shape<D> {
+        &self.shape
+    }
+
+    /// The distance between samples, in metres.
+    pub(super) fn spacing(&self) -> f64 {
+        self.spacing
+    }
+
     pub(super) fn bounds(&self) -> Bounds<D> {
         self.bounds
     }

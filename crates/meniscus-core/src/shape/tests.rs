@@ -12,7 +12,7 @@ fn point<const D: usize>() -> impl Strategy<Value = [f64; D]> {
 
 /// Each primitive in general position, and rigid motions and complements of them: exact distances.
 fn exact_shape<const D: usize>(rotation: Rotation<D>) -> impl Strategy<Value = Shape<D>> {
-    (0..7, point::<D>(), point::<D>(), prop::array::uniform::<_, D>(0.2..1.0)).prop_filter_map(
+    (0..8, point::<D>(), point::<D>(), prop::array::uniform::<_, D>(0.2..1.0)).prop_filter_map(
         "degenerate",
         move |(kind, a, b, sizes)| {
             let shape = match kind {
@@ -22,6 +22,7 @@ fn exact_shape<const D: usize>(rotation: Rotation<D>) -> impl Strategy<Value = S
                 3 => Shape::capsule(a, b, sizes[0]),
                 4 => Shape::half_space(a, b),
                 5 => Shape::centred_box(a, sizes).map(Shape::complement),
+                6 => Shape::ellipsoid(a, sizes),
                 _ => Shape::cylinder(a, b, sizes[0])
                     .and_then(|s| s.transformed(RigidTransform { rotation, translation: b })),
             };
@@ -176,10 +177,11 @@ fn bounds_of_primitives_are_tight() {
 #[test]
 fn what_is_not_a_solid_is_refused_with_the_reason() {
     let nan = f64::NAN;
-    let refused: [(Result<Shape<3>, ShapeError>, &str); 9] = [
+    let refused: [(Result<Shape<3>, ShapeError>, &str); 10] = [
         (Shape::sphere([0.0; 3], -1.0), "sphere: the radius is -1; give a finite number greater than zero"),
         (Shape::sphere([0.0; 3], nan), "the radius is NaN"),
         (Shape::sphere([0.0, nan, 0.0], 1.0), "the centre holds NaN"),
+        (Shape::ellipsoid([0.0; 3], [1.0, 0.0, 1.0]), "ellipsoid: a radius is 0; give a finite number"),
         (Shape::box_between([0.0; 3], [1.0, 0.0, 1.0]), "along axis 1"),
         (Shape::cylinder([1.0; 3], [1.0; 3], 1.0), "no direction"),
         (Shape::half_space([0.0; 3], [0.0; 3]), "half-space: the normal has no direction"),

@@ -1,7 +1,7 @@
 //! Probes.
 
 use super::Builder;
-use crate::content::Probe;
+use crate::content::{Probe, Side};
 use crate::document::Node;
 use crate::setup::{ProbeKind, ProbeSetup};
 
@@ -11,15 +11,14 @@ impl<const D: usize> Builder<'_, D> {
             Probe::Pressure { at, .. } => ProbeKind::Pressure { at: self.point(node.at("at"), at)? },
             Probe::Velocity { at, .. } => ProbeKind::Velocity { at: self.point(node.at("at"), at)? },
             Probe::Height { at, .. } => ProbeKind::Height { at: self.foot(node.at("at"), at)? },
+            Probe::Underside { at, .. } => ProbeKind::Underside { at: self.foot(node.at("at"), at)? },
             Probe::Flux { from, to, .. } => self.flux(node, from, to)?,
-            Probe::Front { direction, .. } => {
-                let (axis, end) = direction.axis_and_end();
-                if axis >= D {
-                    self.no_third_axis(node.at("direction"));
-                    return None;
-                }
-                ProbeKind::Front { axis, end }
+            Probe::Front { direction, least, .. } => self.front(node, *direction, *least)?,
+            Probe::Volume { shape, .. } => ProbeKind::Volume { shape: self.shape_in_domain(node, shape)? },
+            Probe::MeanVelocity { shape, .. } => {
+                ProbeKind::MeanVelocity { shape: self.shape_in_domain(node, shape)? }
             }
+            Probe::Energy { shape, .. } => ProbeKind::Energy { shape: self.shape_in_domain(node, shape)? },
         };
         Some(ProbeSetup { name: probe.name().to_owned(), kind })
     }
@@ -52,6 +51,23 @@ impl<const D: usize> Builder<'_, D> {
         let help = format!("move it inside: the domain reaches from the origin to [{}]", size.join(", "));
         self.problems.error(&node.place, "the probe lies outside the domain", "outside the domain", help);
         None
+    }
+
+    fn front(&mut self, node: &Node, direction: Side, least: f64) -> Option<ProbeKind<D>> {
+        let (axis, end) = direction.axis_and_end();
+        if axis >= D {
+            self.no_third_axis(node.at("direction"));
+            return None;
+        }
+        let shortest = self.domain.extent().into_iter().fold(f64::INFINITY, f64::min);
+        if least >= shortest {
+            let message =
+                format!("no liquid is {least} m thick: the shortest side of the domain is {shortest} m");
+            let help = "give a thickness that films and drops do not have, such as the edge of a cell";
+            self.problems.error(&node.at("least").place, message, "too thick", help);
+            return None;
+        }
+        Some(ProbeKind::Front { axis, end, least })
     }
 
     fn flux(&mut self, node: &Node, from: &[f64], to: &[f64]) -> Option<ProbeKind<D>> {

@@ -19,7 +19,8 @@ use crate::motion::turned_about;
 /// The mesh files of a scene, each read and checked once.
 pub(super) struct Meshes<'a> {
     folder: &'a Path,
-    read: HashMap<(PathBuf, u64), Result<Arc<ClosedMesh>, MeshProblem>>,
+    /// By path and the bits of the factors that it is scaled by.
+    read: HashMap<(PathBuf, [u64; 3]), Result<Arc<ClosedMesh>, MeshProblem>>,
 }
 
 /// Why a mesh is of no use: message, label and fix.
@@ -35,11 +36,11 @@ impl<'a> Meshes<'a> {
         Self { folder, read: HashMap::new() }
     }
 
-    fn get(&mut self, file: &str, scale: f64) -> Result<Arc<ClosedMesh>, MeshProblem> {
+    fn get(&mut self, file: &str, scale: [f64; 3]) -> Result<Arc<ClosedMesh>, MeshProblem> {
         let path = self.folder.join(file);
         let folder = self.folder;
         self.read
-            .entry((path.clone(), scale.to_bits()))
+            .entry((path.clone(), scale.map(f64::to_bits)))
             .or_insert_with(|| read(file, &path, scale).map(Arc::new).map_err(|e| e.explained(file, folder)))
             .clone()
     }
@@ -52,7 +53,7 @@ enum LoadError {
 }
 
 /// Reads a file, or a built-in mesh.
-fn read(file: &str, path: &Path, scale: f64) -> Result<ClosedMesh, LoadError> {
+fn read(file: &str, path: &Path, scale: [f64; 3]) -> Result<ClosedMesh, LoadError> {
     let mesh = match gallery::mesh(file) {
         Some(Ok(text)) => obj::parse(text.as_bytes()).expect("built-in meshes are sound"),
         Some(Err(known)) => return Err(LoadError::NotBuiltIn { known }),
@@ -60,7 +61,7 @@ fn read(file: &str, path: &Path, scale: f64) -> Result<ClosedMesh, LoadError> {
     };
     let TriangleMesh { mut vertices, triangles } = mesh;
     for vertex in &mut vertices {
-        *vertex = vertex.map(|x| scale * x);
+        *vertex = std::array::from_fn(|a| scale[a] * vertex[a]);
     }
     ClosedMesh::new(TriangleMesh { vertices, triangles }).map_err(LoadError::Mesh)
 }
@@ -156,6 +157,12 @@ impl<const D: usize> Builder<'_, D> {
                 let node = node.at("sphere");
                 let centre = self.vector(node.at("centre"), &s.centre)?;
                 self.made(node, Shape::sphere(centre, s.radius))
+            }
+            S::Ellipsoid(e) => {
+                let node = node.at("ellipsoid");
+                let (centre, radii) =
+                    (self.vector(node.at("centre"), &e.centre), self.vector(node.at("radii"), &e.radii));
+                self.made(node, Shape::ellipsoid(centre?, radii?))
             }
             S::Cylinder(c) => self.cylinder(node.at("cylinder"), c),
             S::Capsule(c) => {
@@ -266,7 +273,8 @@ impl<const D: usize> Builder<'_, D> {
             self.problems.error(&node.place, "a 2D scene cannot hold a mesh", "meshes are 3D", help);
             return None;
         }
-        match self.meshes.get(&m.file, m.scale) {
+        let scale = self.scale::<3>(node, &m.scale)?;
+        match self.meshes.get(&m.file, scale) {
             Ok(mesh) => (&Shape::mesh(mesh) as &dyn Any).downcast_ref::<Shape<D>>().cloned(),
             Err(MeshProblem { message, label, help }) => {
                 self.problems.error(&node.at("file").place, message, label, help);
@@ -278,10 +286,34 @@ impl<const D: usize> Builder<'_, D> {
     fn transform(&mut self, node: &Node, t: &content::Transform) -> Option<Shape<D>> {
         let translate = self.optional_vector(node, "translate", t.translate.as_deref(), [0.0; D]);
         let axis = self.rotation_axis(node, t.axis.as_deref());
+        let scale = self.scale::<D>(node, &t.scale);
         let shape = self.shape(node.at("shape"), &t.shape);
         let pivot = shape.as_ref().map_or([0.0; D], centre_or_origin);
-        let pivot = self.optional_vector(node, "pivot", t.pivot.as_deref(), pivot);
-        self.made(node, shape?.transformed(turned_about(pivot?, axis?, t.degrees, translate?)))
+        let pivot = self.optional_vector(node, "pivot", t.pivot.as_deref(), pivot)?;
+        let shape = self.scaled(node, shape?, scale?, pivot)?;
+        self.made(node, shape.transformed(turned_about(pivot, axis?, t.degrees, translate?)))
+    }
+
+    /// The factors of the key `scale`.
+    fn scale<const N: usize>(&mut self, node: &Node, scale: &content::Scale) -> Option<[f64; N]> {
+        match scale {
+            content::Scale::Even(factor) => Some([*factor; N]),
+            content::Scale::ByAxis(factors) => self.entries(node.at("scale"), factors),
+        }
+    }
+
+    fn scaled(
+        &mut self,
+        node: &Node,
+        shape: Shape<D>,
+        factors: [f64; D],
+        pivot: [f64; D],
+    ) -> Option<Shape<D>> {
+        // What is not scaled keeps its numbers to the last bit.
+        if factors == [1.0; D] {
+            return Some(shape);
+        }
+        self.made(node.at("scale"), shape.scaled(factors, pivot))
     }
 
     /// The axis of a rotation: z unless the key `axis` says otherwise, which only 3D scenes can.

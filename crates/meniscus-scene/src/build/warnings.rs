@@ -30,24 +30,32 @@ const LIQUID: Least = Least { cells: 1.0, name: "a cell", consequence: "it may g
 const SOURCE: Least = Least { cells: 1.0, name: "a cell", consequence: "it may pour nothing" };
 const BODY: Least =
     Least { cells: 2.0, name: "two cells", consequence: "the liquid does not move it as it should" };
+/// Cells are cut into four along each axis to tell what part of them is in a probe.
+const PROBE: Least =
+    Least { cells: 0.25, name: "a quarter of a cell", consequence: "it may measure nothing" };
 const BUBBLE: Least = Least { cells: 2.0, name: "two cells", consequence: "the bubble may soon vanish" };
 
 impl<const D: usize> Builder<'_, D> {
     pub(super) fn warn(&mut self, setup: &Setup<D>, content: &Content, root: &Node) {
         let (liquid, solid) = (root.at("liquid"), root.at("solid"));
         for (index, part) in content.solid.iter().enumerate() {
-            self.thin(solid.entry(index).at("shape"), &part.shape, &SOLID);
+            self.thin(solid.entry(index).at("shape"), &part.shape, 1.0, &SOLID);
         }
         for (index, part) in content.liquid.iter().enumerate() {
             let node = liquid.entry(index).at("shape");
-            self.thin(node, &part.shape, &LIQUID);
+            self.thin(node, &part.shape, 1.0, &LIQUID);
             self.cut_out(setup, node, &part.shape);
         }
         for (index, part) in content.body.iter().enumerate() {
-            self.thin(root.at("body").entry(index).at("shape"), &part.shape, &BODY);
+            self.thin(root.at("body").entry(index).at("shape"), &part.shape, 1.0, &BODY);
         }
         for (index, part) in content.source.iter().enumerate() {
-            self.thin(root.at("source").entry(index).at("shape"), &part.shape, &SOURCE);
+            self.thin(root.at("source").entry(index).at("shape"), &part.shape, 1.0, &SOURCE);
+        }
+        for (index, probe) in content.probe.iter().enumerate() {
+            if let Some(shape) = probe.shape() {
+                self.thin(root.at("probe").entry(index).at("shape"), shape, 1.0, &PROBE);
+            }
         }
         self.cut_liquids(setup, liquid);
         self.overlapping_liquids(setup, liquid);
@@ -133,7 +141,7 @@ impl<const D: usize> Builder<'_, D> {
             }
             // What a solid fills is no bubble.
             if setup.air != AirModel::Void && !self.meets_a_solid(setup, &cut) {
-                self.thin(node, part, &BUBBLE);
+                self.thin(node, part, 1.0, &BUBBLE);
             }
         }
     }
@@ -145,19 +153,25 @@ impl<const D: usize> Builder<'_, D> {
             .any(|solid| solid_at_the_start(solid).is_none_or(|solid| self.meet(shape, &solid, SLACK)))
     }
 
-    /// Shapes that fall between the cells.
-    fn thin(&mut self, node: &Node, shape: &content::Shape, least: &Least) {
+    /// Shapes that fall between the cells. They are scaled by no more than `factor`.
+    fn thin(&mut self, node: &Node, shape: &content::Shape, factor: f64, least: &Least) {
         use content::Shape as S;
+        let shortest =
+            |lengths: &mut dyn Iterator<Item = f64>| factor * lengths.fold(f64::INFINITY, f64::min);
         match shape {
             S::Box(b) => {
-                let extents = b.from.iter().zip(&b.to).map(|(from, to)| to - from);
-                self.thinner(node.at("box"), "box", extents.fold(f64::INFINITY, f64::min), least);
+                let extent = shortest(&mut b.from.iter().zip(&b.to).map(|(from, to)| to - from));
+                self.thinner(node.at("box"), "box", extent, least);
             }
             S::Sphere(s) => {
-                self.thinner(node.at("sphere").at("radius"), "sphere", 2.0 * s.radius, least);
+                self.thinner(node.at("sphere").at("radius"), "sphere", 2.0 * factor * s.radius, least);
+            }
+            S::Ellipsoid(e) => {
+                let extent = shortest(&mut e.radii.iter().map(|radius| 2.0 * radius));
+                self.thinner(node.at("ellipsoid").at("radii"), "ellipsoid", extent, least);
             }
             S::Capsule(c) => {
-                self.thinner(node.at("capsule").at("radius"), "capsule", 2.0 * c.radius, least);
+                self.thinner(node.at("capsule").at("radius"), "capsule", 2.0 * factor * c.radius, least);
             }
             S::Cylinder(c) => {
                 let node = node.at("cylinder");
@@ -167,24 +181,27 @@ impl<const D: usize> Builder<'_, D> {
                 } else {
                     (node.at("radius"), 2.0 * c.radius)
                 };
-                self.thinner(place, "cylinder", size, least);
+                self.thinner(place, "cylinder", factor * size, least);
             }
             S::Shell(s) => {
                 let node = node.at("shell");
-                self.thinner(node.at("thickness"), "shell", s.thickness, least);
-                if s.thickness >= least.cells * self.grid.dx {
-                    self.thin(node.at("shape"), &s.shape, least);
+                let thickness = factor * s.thickness;
+                self.thinner(node.at("thickness"), "shell", thickness, least);
+                if thickness >= least.cells * self.grid.dx {
+                    self.thin(node.at("shape"), &s.shape, factor, least);
                 }
             }
-            S::Transform(t) => self.thin(node.at("transform").at("shape"), &t.shape, least),
+            S::Transform(t) => {
+                self.thin(node.at("transform").at("shape"), &t.shape, factor * t.scale.largest(), least);
+            }
             S::Union(shapes) => {
                 for (index, shape) in shapes.iter().enumerate() {
-                    self.thin(node.at("union").entry(index), shape, least);
+                    self.thin(node.at("union").entry(index), shape, factor, least);
                 }
             }
             S::Difference(shapes) => {
                 if let Some(first) = shapes.first() {
-                    self.thin(node.at("difference").entry(0), first, least);
+                    self.thin(node.at("difference").entry(0), first, factor, least);
                 }
             }
             S::HalfSpace(_) | S::Mesh(_) | S::Intersection(_) | S::Complement(_) => {}

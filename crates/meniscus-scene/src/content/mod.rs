@@ -20,7 +20,9 @@ pub use regions::{RegionFluids, RegionModel, Regions};
 pub use settings::{
     Air, AirModel, Camera, Output, Particles, Render, Show, Solver, Time, TransferScheme, Walls,
 };
-pub use shape::{BoxShape, Capsule, Cylinder, HalfSpace, MeshShape, Shape, Shell, Sphere, Transform};
+pub use shape::{
+    BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshShape, Scale, Shape, Shell, Sphere, Transform,
+};
 
 /// A scene of the liquid simulator Meniscus. Lengths are in metres, times in seconds, y is up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -308,6 +310,15 @@ pub enum Probe {
         #[schemars(length(min = 1, max = 2))]
         at: Vec<f64>,
     },
+    /// The height of the lowest place on a vertical line where liquid has air right below it, above the floor of the domain, in m: the
+    /// underside of what hangs over air, or the top of a bubble. Liquid on a solid has none; `null` where there is none.
+    Underside {
+        /// The name in the results.
+        name: String,
+        /// Where the vertical line is: `[x]` in 2D, `[x, z]` in 3D.
+        #[schemars(length(min = 1, max = 2))]
+        at: Vec<f64>,
+    },
     /// The flow through an axis-aligned rectangle (2D: segment) in the positive direction, in m3/s (2D: m2/s).
     Flux {
         /// The name in the results.
@@ -317,12 +328,39 @@ pub enum Probe {
         /// The upper corner of the rectangle.
         to: Vec<f64>,
     },
-    /// The farthest coordinate that the liquid reaches in a direction, in m.
+    /// The farthest coordinate that the liquid reaches in a direction, in m; `null` where there is none.
     Front {
         /// The name in the results.
         name: String,
         /// The direction, such as `"+x"`.
         direction: Side,
+        /// How thick liquid must be along each axis to count, in metres: films, jets and drops that are thinner along one are passed over. The
+        /// edge of a cell leaves out films that run ahead.
+        #[serde(default)]
+        #[schemars(range(min = 0.0))]
+        least: f64,
+    },
+    /// The volume of the liquid in a shape, in m3 (2D: m2).
+    Volume {
+        /// The name in the results.
+        name: String,
+        /// Where liquid counts, such as `{ box = { from = [0, 0], to = [1, 1] } }`.
+        shape: Shape,
+    },
+    /// The mean velocity of the liquid in a shape, in m/s; `null` where there is none. Times volume and density it is the momentum.
+    #[serde(rename = "mean-velocity")]
+    MeanVelocity {
+        /// The name in the results.
+        name: String,
+        /// Where liquid counts, such as `{ box = { from = [0, 0], to = [1, 1] } }`.
+        shape: Shape,
+    },
+    /// The kinetic energy of the liquid in a shape, in J (2D: J/m).
+    Energy {
+        /// The name in the results.
+        name: String,
+        /// Where liquid counts, such as `{ box = { from = [0, 0], to = [1, 1] } }`.
+        shape: Shape,
     },
 }
 
@@ -332,8 +370,22 @@ impl Probe {
         let (Self::Pressure { name, .. }
         | Self::Velocity { name, .. }
         | Self::Height { name, .. }
+        | Self::Underside { name, .. }
         | Self::Flux { name, .. }
-        | Self::Front { name, .. }) = self;
+        | Self::Front { name, .. }
+        | Self::Volume { name, .. }
+        | Self::MeanVelocity { name, .. }
+        | Self::Energy { name, .. }) = self;
         name
+    }
+
+    /// The shape that is measured in, if it is one.
+    pub fn shape(&self) -> Option<&Shape> {
+        match self {
+            Self::Volume { shape, .. } | Self::MeanVelocity { shape, .. } | Self::Energy { shape, .. } => {
+                Some(shape)
+            }
+            _ => None,
+        }
     }
 }

@@ -127,16 +127,21 @@ impl<const D: usize> System<D> for Liquid<D> {
 
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {
         let (state, params, memory) = (&self.state, &self.params, &self.workspace);
+        let within = |shape| probe::within(state, params, memory, shape);
         match *kind {
             ProbeKind::Pressure { at } => ProbeValue::Scalar(Some(probe::pressure(state, params, at))),
             ProbeKind::Velocity { at } => ProbeValue::Vector(probe::velocity(state, params, at).to_vec()),
             ProbeKind::Height { at } => ProbeValue::Scalar(Some(probe::height(state, params, memory, at))),
+            ProbeKind::Underside { at } => ProbeValue::Scalar(probe::underside(state, params, memory, at)),
             ProbeKind::Flux { axis, from, to } => {
                 ProbeValue::Scalar(Some(probe::flux(state, params, memory, axis, [from, to])))
             }
-            ProbeKind::Front { axis, end } => {
-                ProbeValue::Scalar(probe::front(state, params, memory, axis, end))
+            ProbeKind::Front { axis, end, least } => {
+                ProbeValue::Scalar(probe::front(state, params, memory, (axis, end), least))
             }
+            ProbeKind::Volume { ref shape } => ProbeValue::Scalar(Some(within(shape).volume)),
+            ProbeKind::MeanVelocity { ref shape } => within(shape).velocity.into(),
+            ProbeKind::Energy { ref shape } => ProbeValue::Scalar(Some(within(shape).kinetic_energy)),
         }
     }
 
