@@ -51,7 +51,7 @@ fn liquid_in_walls_gives_one_short_hint() {
     let drop = "[[liquid]]\nshape = { sphere = { centre = [1, 0.3], radius = 0.2 } }\n";
     sandbox.write("walls.toml", &format!("{DAM}{floor}{drop}"));
     let ended = sandbox.ends(0, &["check", "walls.toml"]);
-    let hint = "liquid[0] (line 9) and liquid[1] (line 20) reach into \"solid-1\" or beyond the domain: what lies there is \
+    let hint = "liquid[0] (line 9) and liquid[1] (line 19) reach into \"solid-1\" or beyond the domain: what lies there is \
                 cut off help: if that is meant, there is nothing to do";
     assert!(ended.stderr.ends_with(hint), "{}", ended.stderr);
     assert!(ended.stdout.starts_with("walls: valid, no warnings, 1 hint\n"), "{}", ended.stdout);
