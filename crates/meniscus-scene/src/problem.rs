@@ -28,6 +28,14 @@ pub enum SceneError {
         /// What could be meant.
         help: String,
     },
+    /// A value that cannot be written as a scene.
+    #[error("the scene {name} cannot be written as text: {problem}")]
+    Unwritable {
+        /// What messages call it.
+        name: String,
+        /// Why.
+        problem: String,
+    },
     /// The text is not a valid scene.
     #[error("{}", summary(name, problems))]
     Invalid {
@@ -77,6 +85,7 @@ impl Diagnostic for SceneError {
                 _ => "check the path; `meniscus scenes` lists the built-in scenes",
             })),
             Self::UnknownName { help, .. } => Some(Box::new(help)),
+            Self::Unwritable { .. } => Some(Box::new("give a map with the keys of a scene file")),
             Self::Invalid { .. } => self.only_problem()?.help(),
         }
     }

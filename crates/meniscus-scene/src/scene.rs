@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::build::{self, AnySetup};
 use crate::content::{Content, Method};
@@ -64,6 +64,18 @@ impl Scene {
         let remarks = problems.finish()?;
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { name: stem, folder: folder.into(), text, content, setup, remarks })
+    }
+
+    /// A scene from a value, such as a map or a [`Content`]: what [`content`](Self::content) gives, written by a program. Messages show it as the
+    /// text that it makes, and name keys by their paths. `name` is what messages call it; mesh files are looked for in `folder`.
+    ///
+    /// # Errors
+    /// If the value has no such text, or what it says is no scene.
+    pub fn from_value(name: &str, value: &impl Serialize, folder: &Path) -> Result<Self, SceneError> {
+        match toml::to_string_pretty(value) {
+            Ok(text) => Self::parse(name, &text, folder, &[]),
+            Err(error) => Err(SceneError::Unwritable { name: name.into(), problem: error.to_string() }),
+        }
     }
 
     /// The effective text, the content and the setup, or errors among the problems.

@@ -565,3 +565,20 @@ fn sinks_are_warned_of_where_fluids_fill_the_domain() {
         assert!(warnings(&free).is_empty());
     }
 }
+
+#[test]
+fn scenes_are_made_of_values() {
+    for name in gallery::names() {
+        let scene = Scene::gallery(name, &[]).expect("a scene");
+        let again = Scene::from_value(name, scene.content(), Path::new("")).expect("the same scene");
+        assert!(again.content() == scene.content(), "{name}");
+    }
+    let value = serde_json::json!({
+        "domain": { "size": [1.0, 0.5], "cells": 20 },
+        "liquid": [{ "shape": { "box": { "from": [0, 0], "to": [0.5, 0.25] } }, "velocty": [1, 0] }],
+    });
+    let error = Scene::from_value("own", &value, Path::new("")).expect_err("a misspelt key");
+    assert!(error.to_string().contains("unknown key `velocty` in `liquid[0]`"), "{error}");
+    let error = Scene::from_value("own", &3, Path::new("")).expect_err("no table").to_string();
+    assert!(error.starts_with("the scene own cannot be written as text"), "{error}");
+}
