@@ -1,7 +1,7 @@
 //! The books of volume and energy add up, whatever is in a scene, and their entries are what mechanics says.
 
 use meniscus::Stats;
-use meniscus::liquid::{EnergyBook, VolumeBook};
+use meniscus_liquid::{EnergyBook, VolumeBook};
 use meniscus_tests::{check_work_of_corrections, simulation};
 
 fn run<const D: usize>(text: &str, frames: u32) -> Vec<Stats> {

@@ -5,9 +5,9 @@
 //! it. What is left is the tolerance of the solve and the rounding of f32, in units of the g dt that the
 //! pressure takes away in every step.
 
-use meniscus::core::grid::Grid;
-use meniscus::core::shape::{RigidTransform, Rotation, Shape};
-use meniscus::liquid::{
+use meniscus_core::grid::Grid;
+use meniscus_core::shape::{RigidTransform, Rotation, Shape};
+use meniscus_liquid::{
     AirModel, Body, Params, SecondFluid, Solid, State, Surroundings, Transfer, Workspace, max_time_step, step,
 };
 use meniscus_tests::{cube_rotation, rotated_container, square_rotation};

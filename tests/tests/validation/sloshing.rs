@@ -1,8 +1,8 @@
 //! VALIDATION 9: the period of a standing wave, omega² = g k tanh k h, and its amplitude, which without viscosity stays what it is.
 
-use meniscus::core::grid::Grid;
-use meniscus::core::shape::Shape;
-use meniscus::liquid::{Body, Params, State, Surroundings, Transfer, Workspace, probe, step};
+use meniscus_core::grid::Grid;
+use meniscus_core::shape::Shape;
+use meniscus_liquid::{Body, Params, State, Surroundings, Transfer, Workspace, probe, step};
 
 const DEPTH: f64 = 0.5;
 
