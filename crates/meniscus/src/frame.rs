@@ -17,7 +17,7 @@ use meniscus_scene::Setup;
 pub use arrays::{Array, FieldBlocks, Particles};
 
 use crate::folder::{Folder, scene_of};
-use crate::pictures::{PicturesError, draw_2d, draw_3d, fastest_of, frame_of, poses_in, settings_of};
+use crate::pictures::{Draw, PicturesError, draw_2d, draw_3d, fastest_of, frame_of, poses_in, settings_of};
 use crate::session::posed_solids;
 use crate::simulation::{InDimension, either};
 use crate::stats::{BodyStats, BubbleStats};
@@ -221,14 +221,8 @@ impl<'a> Frame<'a> {
     /// If there is no liquid on a grid.
     pub fn picture(&self, size: Option<[u32; 2]>) -> Result<Picture, FrameError> {
         match &self.0 {
-            InDimension::Plane(Moment { setup, frame }) => {
-                let liquid = frame.liquid().ok_or(FrameError::NoSurface)?;
-                Ok(draw_2d(frame, setup, &settings_of(setup, size), fastest_of(&liquid)))
-            }
-            InDimension::Space(Moment { setup, frame }) => {
-                let liquid = frame.liquid().ok_or(FrameError::NoSurface)?;
-                Ok(draw_3d(frame, setup, &settings_of(setup, size), fastest_of(&liquid)))
-            }
+            InDimension::Plane(moment) => moment.picture(size, draw_2d),
+            InDimension::Space(moment) => moment.picture(size, draw_3d),
         }
     }
 
@@ -262,6 +256,12 @@ impl<const D: usize> Moment<'_, D> {
     ) -> Result<SurfaceExport, FrameError> {
         let liquid = self.frame.liquid().ok_or(FrameError::NoSurface)?;
         Ok(make(&liquid, &posed_solids(&self.setup, poses_in(&self.frame))))
+    }
+
+    fn picture(&self, size: Option<[u32; 2]>, draw: Draw<D>) -> Result<Picture, FrameError> {
+        let Self { setup, frame } = self;
+        let liquid = frame.liquid().ok_or(FrameError::NoSurface)?;
+        Ok(draw(frame, setup, &settings_of(setup, size), fastest_of(&liquid)))
     }
 
     fn bubbles(&self) -> Vec<BubbleStats> {

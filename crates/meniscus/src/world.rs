@@ -1,9 +1,10 @@
 //! What every simulator finds around its fluid: solids that keyframes move, rigid bodies and what they run into.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use meniscus_contact::{AdvanceInfo, ContactError, Contacts, Owner};
-use meniscus_core::shape::RigidTransform;
+use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_liquid::{Contact, Rigid, RigidState, Solid, Twist, solid_travel};
 use meniscus_scene::{Scene, Setup, SolidSetup, SourceSetup};
 
@@ -36,12 +37,14 @@ impl Step {
 
 /// The solids and the bodies of a scene.
 pub(crate) struct World<const D: usize> {
-    /// The scene; meshes that move are sampled.
+    /// The scene.
     pub setup: Setup<D>,
     /// The bodies as the scene has them.
     pub bodies: Vec<Rigid<D>>,
     /// What was changed.
     controls: Controls<D>,
+    /// The shapes of solids that move, which are asked for distances all the time.
+    moving: BTreeMap<usize, Shape<D>>,
     contacts: Option<Arc<Contacts<D>>>,
     samples: Samples<D>,
 }
@@ -54,14 +57,13 @@ impl<const D: usize> World<D> {
         let bodies = rigid_bodies(&setup);
         let contacts = contacts(&setup).map_err(|source| unfit(&setup, source))?;
         let dx = setup.grid.dx;
-        for solid in setup.solids.iter_mut().filter(|solid| solid.motion.is_some()) {
-            solid.shape = for_the_grid(&solid.shape, dx);
-        }
         for shape in setup.probes.iter_mut().filter_map(|probe| probe.kind.shape_mut()) {
             *shape = for_the_grid(shape, dx);
         }
-        let controls = Controls::new(&setup);
-        Ok(Self { samples: Samples::new(&bodies), setup, bodies, controls, contacts })
+        let (samples, controls) = (Samples::new(&bodies), Controls::new(&setup));
+        let mut world = Self { setup, bodies, controls, moving: BTreeMap::new(), contacts, samples };
+        world.find_moving();
+        Ok(world)
     }
 
     /// What was changed of the scene.
@@ -71,23 +73,34 @@ impl<const D: usize> World<D> {
 
     /// Changes the scene from now on.
     pub fn control(&mut self, controls: Controls<D>) {
-        for &solid in controls.courses.keys() {
-            let solid = &mut self.setup.solids[solid];
-            solid.shape = for_the_grid(&solid.shape, self.setup.grid.dx);
-        }
-        for (body, rigid) in self.bodies.iter_mut().enumerate() {
-            rigid.push = controls.pushes.get(&body).map_or(Twist::default(), |push| push.push);
-        }
         self.controls = controls;
+        self.find_moving();
+        self.push_bodies();
     }
 
     /// Forgets what was for one step only.
     pub fn step_done(&mut self) {
-        if !self.controls.pushes.is_empty() {
-            let mut controls = self.controls.clone();
-            controls.pushes.retain(|_, push| push.is_held);
-            self.control(controls);
+        self.controls.pushes.retain(|_, push| push.is_held);
+        self.push_bodies();
+    }
+
+    fn push_bodies(&mut self) {
+        for (body, rigid) in self.bodies.iter_mut().enumerate() {
+            rigid.push = self.controls.pushes.get(&body).map_or(Twist::default(), |push| push.push);
         }
+    }
+
+    /// Which solids move follows from the scene and from what was changed of it, so that what is restored is as what is resumed.
+    fn find_moving(&mut self) {
+        let moves = |solid: usize| {
+            self.setup.solids[solid].motion.is_some() || self.controls.courses.contains_key(&solid)
+        };
+        let known = std::mem::take(&mut self.moving);
+        let shape = |solid: usize| {
+            let new = || for_the_grid(&self.setup.solids[solid].shape, self.setup.grid.dx);
+            (solid, known.get(&solid).cloned().unwrap_or_else(new))
+        };
+        self.moving = (0..self.setup.solids.len()).filter(|&solid| moves(solid)).map(shape).collect();
     }
 
     /// What takes the shape of a solid to where it is at a time.
@@ -102,7 +115,8 @@ impl<const D: usize> World<D> {
     /// The numbers of the sources that pour in a step that begins at a time.
     pub fn open_sources(&self, time: f64) -> impl Iterator<Item = usize> {
         let is_open = move |source: &usize| {
-            let by_times = || is_active(&self.setup.sources[*source], time);
+            let SourceSetup { start, stop, .. } = self.setup.sources[*source];
+            let by_times = || is_active(start, stop, time);
             self.controls.sources.get(source).copied().unwrap_or_else(by_times)
         };
         (0..self.setup.sources.len()).filter(is_open)
@@ -112,7 +126,7 @@ impl<const D: usize> World<D> {
     pub fn solids(&self, step: Step) -> Vec<Solid<D>> {
         let (from, to) = (step.from, step.to());
         let solid = |(k, solid): (usize, &SolidSetup<D>)| Solid {
-            shape: solid.shape.clone(),
+            shape: self.moving.get(&k).unwrap_or(&solid.shape).clone(),
             from: self.solid_pose(k, from),
             to: self.solid_pose(k, to),
             next: Some(self.solid_pose(k, to + (to - from))),
@@ -164,9 +178,9 @@ impl<const D: usize> World<D> {
     }
 }
 
-/// Whether a source pours at a time, by the scene.
-fn is_active<const D: usize>(source: &SourceSetup<D>, time: f64) -> bool {
-    source.start <= time && source.stop.is_none_or(|stop| time < stop)
+/// Whether what starts and stops is there at a time.
+pub(crate) fn is_active(start: f64, stop: Option<f64>, time: f64) -> bool {
+    start <= time && stop.is_none_or(|stop| time < stop)
 }
 
 fn unfit<const D: usize>(setup: &Setup<D>, source: ContactError) -> SimulationError {

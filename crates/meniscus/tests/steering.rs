@@ -157,6 +157,37 @@ fn what_was_changed_is_kept_in_a_snapshot() {
     assert!(simulation.snapshot() == resumed.snapshot());
 }
 
+/// A mesh that moves is sampled: not one that did so before.
+#[test]
+fn a_mesh_that_was_steered_rests_again_when_that_is_undone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let wedge =
+        "v 0.2 0 0.2\nv 0.6 0 0.2\nv 0.3 0 0.6\nv 0.35 0.33 0.35\nf 1 2 3\nf 1 4 2\nf 2 4 3\nf 3 4 1\n";
+    std::fs::write(folder.path().join("wedge.obj"), wedge).expect("written");
+    let text = r#"
+        [domain]
+        size = [0.8, 0.6, 0.8]
+        cells = 16
+        [[liquid]]
+        shape = { box = { from = [0, 0, 0], to = [0.4, 0.4, 0.8] } }
+        [[solid]]
+        name = "wedge"
+        shape = { mesh = { file = "wedge.obj" } }
+    "#;
+    let scene = Scene::parse("wedge.toml", text, folder.path(), &[]).expect("a valid scene");
+    let mut simulation = Simulation::new(&scene).expect("a simulation");
+    simulation.advance_substep().expect("it runs");
+    let snapshot = simulation.snapshot();
+    simulation.steer("wedge", &[0.2, 0.0, 0.0], &[0.0, 1.0, 0.0]).expect("a wedge");
+    simulation.advance_substep().expect("it runs");
+    simulation.restore(snapshot.clone()).expect("of this scene");
+    let mut resumed = Simulation::resume(&scene, snapshot).expect("a simulation");
+    for simulation in [&mut simulation, &mut resumed] {
+        simulation.advance_frame().expect("it runs");
+    }
+    assert!(simulation.snapshot() == resumed.snapshot());
+}
+
 #[test]
 fn names_and_numbers_that_are_none_are_told() {
     let mut simulation = simulation();

@@ -82,14 +82,7 @@ pub fn read_checkpoint<T: DeserializeOwned>(path: impl AsRef<Path>, kind: Kind) 
 pub(crate) fn write<T: Serialize>(path: &Path, kind: Kind, value: &T) -> Result<u64, WriteError> {
     let (payload_len, body) = compress(value)
         .map_err(|error| WriteError::Unserialisable { path: path.into(), problem: error.to_string() })?;
-    let header = Header {
-        version: kind.version,
-        code: kind.code,
-        name: kind.name,
-        payload_len,
-        body_len: body.len() as u64,
-        checksum: xxh64(&body),
-    };
+    let header = Header::new(kind, payload_len, &body);
     atomic::write_parts(path, &[&header.encode(), &body])?;
     Ok(HEADER_LEN as u64 + header.body_len)
 }
@@ -205,6 +198,11 @@ struct Header {
 }
 
 impl Header {
+    fn new(kind: Kind, payload_len: u64, body: &[u8]) -> Self {
+        let Kind { version, code, name, .. } = kind;
+        Self { version, code, name, payload_len, body_len: body.len() as u64, checksum: xxh64(body) }
+    }
+
     fn encode(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..8].copy_from_slice(&MAGIC);

@@ -72,14 +72,7 @@ fn a_header_that_promises_too_much_is_refused_without_taking_the_memory() {
     let path = folder.path().join("a.checkpoint");
     let body = compress(&5u32).unwrap().1;
     for payload_len in [u64::MAX, 1 << 50, 2, 0] {
-        let header = Header {
-            version: LIQUID.version,
-            code: LIQUID.code,
-            name: LIQUID.name,
-            payload_len,
-            body_len: body.len() as u64,
-            checksum: xxh64(&body),
-        };
+        let header = Header::new(LIQUID, payload_len, &body);
         fs::write(&path, [&header.encode()[..], &body].concat()).unwrap();
         assert!(
             matches!(read_checkpoint::<u32>(&path, LIQUID), Err(CacheError::Damaged { .. })),

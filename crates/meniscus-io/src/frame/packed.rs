@@ -82,6 +82,7 @@ impl<const D: usize> Packed<D> {
         let mut frame = Frame::new(self.frame, self.time, self.grid);
         for (name, packed) in self.channels {
             let channel = match packed {
+                PackedChannel::Distance(_) if name == names::LEVEL_SET => continue,
                 PackedChannel::Distance(packed) => {
                     Channel::Distance(Cow::Owned(packed.unpack(blocks.clone())?))
                 }
@@ -99,7 +100,10 @@ impl<const D: usize> Packed<D> {
             };
             frame.channels.insert(name, channel);
         }
-        Ok(frame)
+        Ok(match level_set {
+            Some(level_set) => frame.with(names::LEVEL_SET, Channel::Distance(Cow::Owned(level_set))),
+            None => frame,
+        })
     }
 
     /// The bubbles of a list differ, and cells belong to those that there are.

@@ -20,7 +20,6 @@ use crate::bodies::body_stats;
 use crate::controls::Controls;
 use crate::exact::exact_volume;
 use crate::frame::bubble_stats;
-use crate::session::posed_solids;
 use crate::stats::{BubbleEvent, CellCounts, ContactStats, ProbeValue, SolveStats, Stats};
 use crate::warnings::{step_warnings, volume_warning};
 use crate::world::{Step, World};
@@ -178,8 +177,11 @@ impl<const D: usize> System<D> for Liquid<D> {
         }
         let setup = &world.setup;
         let shapes: Vec<Shape<D>> = bodies_of(&setup.liquids).0.into_iter().map(|body| body.shape).collect();
-        let bodies: Vec<_> = world.bodies.iter().map(RigidState::new).collect();
-        let solids = posed_solids(setup, &world.poses(0.0, &bodies));
+        let posed = |shape: &Shape<D>, pose| shape.clone().transformed(pose).expect("a finite pose");
+        let solids = world.solids(Step::new(0.0, 0.0)).into_iter().map(|solid| posed(&solid.shape, solid.to));
+        let bodies =
+            setup.bodies.iter().zip(&world.bodies).map(|(body, rigid)| posed(&body.shape, rigid.pose));
+        let solids: Vec<Shape<D>> = solids.chain(bodies).collect();
         Some([self.state.volume_at_start, exact_volume(&self.params.grid, &shapes, &solids)])
     }
 

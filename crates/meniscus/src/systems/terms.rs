@@ -8,13 +8,13 @@ use meniscus_liquid::{
 };
 use meniscus_scene::{LiquidSetup, RegionFluids, RegionModel, Regions, SecondSetup, Setup, SmokeSetup};
 
-use crate::world::{Step, World};
+use crate::world::{Step, World, is_active};
 
 /// What surrounds the liquid in a substep.
 pub fn surroundings_of<const D: usize>(world: &World<D>, step: Step) -> Surroundings<D> {
     let World { setup, bodies, .. } = world;
     let (from, to) = (step.from, step.to());
-    let sinks = setup.sinks.iter().filter(|s| s.start <= from && s.stop.is_none_or(|stop| from < stop));
+    let sinks = setup.sinks.iter().filter(|s| is_active(s.start, s.stop, from));
     Surroundings {
         solids: world.solids(step),
         bodies: bodies.clone(),
