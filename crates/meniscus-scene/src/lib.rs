@@ -36,7 +36,10 @@ mod setup;
 mod structure;
 mod suggest;
 
-pub use content::{AirModel, Interpolation, Method, RegionFluids, RegionModel, Regions, Show, Walls};
+pub use content::{
+    AirModel, AllCheckpoints, Interpolation, KeepCheckpoints, Method, RegionFluids, RegionModel, Regions,
+    Show, SomeCheckpoints, Walls,
+};
 pub use motion::{Motion, Pose, turned_about};
 pub use problem::{SceneError, SceneHint, SceneProblem, SceneWarning};
 pub use reference::reference;

@@ -66,7 +66,7 @@ These are the tables; their examples below make up one 3D scene.
 
 /// What the sections begin with, in their order. The name of a table is its path; one kind of a table of several kinds
 /// is named after it. The texts together are one scene.
-const EXAMPLES: [(&str, &str); 28] = [
+const EXAMPLES: [(&str, &str); 29] = [
     ("", "description = \"A gate opens in front of a wheel\"\ngravity = [0, -9.81, 0]\n"),
     ("domain", "[domain]\nsize = [2, 1, 1]\ncells = 64\nopen = [\"+y\"]\nwalls = \"no-slip\"\n"),
     ("time", "[time]\nframes = 96\nfps = 24\n"),
@@ -144,6 +144,7 @@ keyframes = [
     ("regions", "[regions]\nmodel = \"graded\"\nsurface_band = 12\n"),
     ("solver", "[solver]\ntolerance = 1e-6\n"),
     ("output", "[output]\ncheckpoint_every = 5\nparticles = false\n"),
+    ("output.keep_checkpoints", "[output.keep_checkpoints]\nevery = 20\n"),
     ("render", "[render]\nwidth = 1280\nheight = 720\n"),
     ("render.camera", "[render.camera]\nfrom = [3, 2, 3]\nto = [1, 0.3, 0.5]\n"),
 ];
@@ -250,6 +251,9 @@ impl<'a> Page<'a> {
     fn table_rule(&self, rule: &'a Value) -> Option<&'a Value> {
         let rule = self.resolve(rule);
         let rule = if rule["items"].is_object() { self.resolve(&rule["items"]) } else { rule };
+        if let Some(choices) = rule["anyOf"].as_array() {
+            return choices.iter().find_map(|choice| self.table_rule(choice));
+        }
         let is_table = rule["properties"].is_object() || !rule["oneOf"][0]["properties"]["kind"].is_null();
         is_table.then_some(rule)
     }
@@ -366,6 +370,9 @@ impl<'a> Page<'a> {
     fn words(&mut self, key: &str, rule: &'a Value) {
         let rule = self.resolve(rule);
         let rule = if rule["items"].is_object() { self.resolve(&rule["items"]) } else { rule };
+        if let Some(choices) = rule["anyOf"].as_array() {
+            return choices.iter().for_each(|choice| self.words(key, choice));
+        }
         let Some(words) = words(rule) else { return };
         let mut text = format!("Words for `{key}`:\n\n");
         for (word, meaning) in words {
@@ -455,6 +462,18 @@ fn unit(key: &str, rule: &Value) -> Option<&'static str> {
     named.or(POINTS.contains(&key).then_some("m"))
 }
 
+/// A value as a scene file has it.
+fn in_toml(value: &Value) -> String {
+    match value {
+        Value::Object(entries) => {
+            let entries: Vec<String> =
+                entries.iter().map(|(key, value)| format!("{key} = {}", in_toml(value))).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
 /// What holds if a key is left out, and what the key means. Where the schema has no default, the description may end
 /// in "...; this if left out."
 fn default_and_meaning(rule: &Value, required: bool) -> (String, String) {
@@ -464,7 +483,7 @@ fn default_and_meaning(rule: &Value, required: bool) -> (String, String) {
         return ("**required**".into(), text.into());
     }
     if let Some(default) = rule.get("default") {
-        return (format!("`{default}`"), text.into());
+        return (format!("`{}`", in_toml(default)), text.into());
     }
     let clause = text.find(LEFT_OUT).and_then(|at| {
         let start = text[..at].rfind("; ")?;

@@ -63,8 +63,7 @@ impl<'a> Checker<'a> {
             };
         }
         if let Some(choices) = rule["anyOf"].as_array() {
-            let is_list = matches!(node.value, Value::Array(_));
-            let fits = |choice: &&Json| (text(choice, "type") == "array") == is_list;
+            let fits = |choice: &&Json| self.may_be(&node.value, choice);
             let choice = choices.iter().find(fits).or(choices.first());
             return choice.is_none_or(|choice| self.check(node, choice, help));
         }
@@ -77,6 +76,17 @@ impl<'a> Checker<'a> {
                 matches!(node.value, Value::Boolean(_)) || self.wrong_type(node, "true or false", help)
             }
             _ => matches!(node.value, Value::String(_)) || self.wrong_type(node, "a string in quotes", help),
+        }
+    }
+
+    /// Whether a value is of the kind that a rule is for.
+    fn may_be(&self, value: &Value, rule: &'a Json) -> bool {
+        let rule = self.resolve(rule);
+        match value {
+            Value::Array(_) => text(rule, "type") == "array",
+            Value::Table(_) => text(rule, "type") == "object",
+            Value::String(_) => text(rule, "type") == "string" || rule["oneOf"][0]["const"].is_string(),
+            _ => ["number", "integer", "boolean"].contains(&text(rule, "type")),
         }
     }
 

@@ -18,7 +18,8 @@ pub use fluid::{Fluid, Smoke};
 pub use material::Material;
 pub use regions::{RegionFluids, RegionModel, Regions};
 pub use settings::{
-    Air, AirModel, Camera, Output, Particles, Render, Show, Solver, Time, TransferScheme, Walls,
+    Air, AirModel, AllCheckpoints, Camera, KeepCheckpoints, Output, Particles, Render, Show, Solver,
+    SomeCheckpoints, Time, TransferScheme, Walls,
 };
 pub use shape::{
     BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshShape, Scale, Shape, Shell, Sphere, Transform,

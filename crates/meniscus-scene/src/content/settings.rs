@@ -124,13 +124,84 @@ pub struct Output {
     /// has one.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub checkpoint_every: u32,
+    /// Which checkpoints stay: `"all"`, or `{ every = 10 }` for one each ten frames, or `{ latest = 3 }`. From one that stays another run
+    /// can begin, with `meniscus run --from`.
+    pub keep_checkpoints: KeepCheckpoints,
     /// Whether the frames keep the particles.
     pub particles: bool,
 }
 
 impl Default for Output {
     fn default() -> Self {
-        Self { checkpoint_every: 10, particles: true }
+        Self { checkpoint_every: 10, keep_checkpoints: KeepCheckpoints::default(), particles: true }
+    }
+}
+
+/// Which checkpoints stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum KeepCheckpoints {
+    /// `{ every = 10 }`, `{ latest = 3 }`, both, or `"all"`.
+    Some(SomeCheckpoints),
+    /// `"all"`, or a table such as `{ every = 10 }`.
+    All(AllCheckpoints),
+}
+
+impl Default for KeepCheckpoints {
+    fn default() -> Self {
+        Self::Some(SomeCheckpoints::default())
+    }
+}
+
+/// The word for all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AllCheckpoints {
+    /// All that are written stay.
+    All,
+}
+
+/// Which checkpoints stay: those of every so many frames, and the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SomeCheckpoints {
+    /// The checkpoint of each frame whose number this divides is written, and stays; no other than the latest if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub every: Option<u32>,
+    /// How many of the latest stay. Should one be damaged, a run can be continued from the one before it.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub latest: u32,
+}
+
+impl Default for SomeCheckpoints {
+    fn default() -> Self {
+        Self { every: None, latest: 2 }
+    }
+}
+
+impl Output {
+    /// Whether a frame is to have a checkpoint.
+    pub fn has_checkpoint(&self, frame: u32) -> bool {
+        frame.is_multiple_of(self.checkpoint_every) || self.stays(frame)
+    }
+
+    /// Whether the checkpoint of a frame stays when later ones are there.
+    pub fn stays(&self, frame: u32) -> bool {
+        match self.keep_checkpoints {
+            KeepCheckpoints::All(AllCheckpoints::All) => true,
+            KeepCheckpoints::Some(SomeCheckpoints { every, .. }) => {
+                every.is_some_and(|every| frame.is_multiple_of(every))
+            }
+        }
+    }
+
+    /// How many of the latest checkpoints stay in any case.
+    pub fn latest_checkpoints(&self) -> usize {
+        match self.keep_checkpoints {
+            KeepCheckpoints::All(AllCheckpoints::All) => usize::MAX,
+            KeepCheckpoints::Some(SomeCheckpoints { latest, .. }) => latest as usize,
+        }
     }
 }
 
