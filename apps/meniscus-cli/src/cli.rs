@@ -6,36 +6,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use meniscus::Branch;
 
 use crate::bench::pressure::{self, Source};
 use crate::bench::{regions, scene, step};
 use crate::commands::{check, export, render, run, scenes};
-
-/// Why the command did not do what it was asked, by exit code.
-#[derive(Debug)]
-pub enum Failure {
-    /// Exit code 1: the work failed.
-    Failed(miette::Report),
-    /// Exit code 2: the input is at fault.
-    BadInput(miette::Report),
-    /// Exit code 130: interrupted, which has been told.
-    Interrupted,
-}
-
-impl Failure {
-    /// The work failed for this reason.
-    pub fn failed(error: impl std::error::Error + Send + Sync + 'static) -> Self {
-        Self::Failed(miette::IntoDiagnostic::into_diagnostic(Err::<(), _>(error)).expect_err("an error"))
-    }
-
-    /// The input is at fault in this way.
-    pub fn bad_input(error: impl std::error::Error + Send + Sync + 'static) -> Self {
-        match Self::failed(error) {
-            Self::Failed(report) => Self::BadInput(report),
-            other => other,
-        }
-    }
-}
+use crate::failure::Failure;
 
 /// A liquid simulator.
 ///
@@ -68,6 +44,14 @@ enum Command {
 pub struct SceneArgs {
     /// The path of a scene file, or the name of a scene of the gallery.
     pub scene: String,
+    /// What is changed of it.
+    #[command(flatten)]
+    pub changes: Changes,
+}
+
+/// Changes to a scene, and how it is run.
+#[derive(Debug, Args)]
+pub struct Changes {
     /// Cells along the longest side, instead of the scene's.
     #[arg(long, allow_negative_numbers = true)]
     pub cells: Option<i64>,
@@ -82,7 +66,7 @@ pub struct SceneArgs {
     pub threads: Option<u32>,
 }
 
-impl SceneArgs {
+impl Changes {
     /// All changes as overrides.
     pub fn overrides(&self) -> Vec<String> {
         let cells = self.cells.map(|cells| format!("domain.cells={cells}"));
@@ -94,13 +78,20 @@ impl SceneArgs {
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The scene.
+    /// The path of a scene file, or the name of a scene of the gallery; with --from, the scene of that run if not given.
+    #[arg(required_unless_present = "from")]
+    pub scene: Option<String>,
+    /// What is changed of it.
     #[command(flatten)]
-    pub scene: SceneArgs,
+    pub changes: Changes,
+    /// Begin where another run was at a frame that it has a checkpoint of, such as out/dam-break@40; scene files tell which are kept. What is changed of the scene
+    /// holds from there on: gravity, solids and bodies that come, move or go, a [[liquid]] more.
+    #[arg(long, value_name = "RUN@FRAME", requires = "output", value_parser = branch)]
+    pub from: Option<Branch>,
     /// The folder to write to; out/NAME if not given.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Continue the run that the folder holds.
+    /// Continue the run that the folder holds. One that is whole goes on also without this if --frames asks for more.
     #[arg(long, conflicts_with = "overwrite")]
     pub resume: bool,
     /// Delete the run that the folder holds and begin anew.
@@ -194,6 +185,15 @@ fn size(text: &str) -> Result<Size, String> {
     match parsed {
         Some(size @ [w, h]) if (16..=8192).contains(&w) && (16..=8192).contains(&h) => Ok(Size(size)),
         _ => Err("give a width and a height from 16 to 8192, such as 1280x720".into()),
+    }
+}
+
+/// The folder of a run and a frame of it.
+fn branch(text: &str) -> Result<Branch, String> {
+    let parsed = text.rsplit_once('@').and_then(|(run, frame)| Some((run, frame.parse().ok()?)));
+    match parsed {
+        Some((run, frame)) if !run.is_empty() => Ok(Branch { run: run.into(), frame }),
+        _ => Err("give the folder of a run and a frame, such as out/dam-break@40".into()),
     }
 }
 
@@ -299,12 +299,12 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Ok(())
         }
         Command::Bench(BenchArgs { benchmark: Benchmark::Regions(args) }) => {
-            use_threads(args.scene.threads)?;
+            use_threads(args.scene.changes.threads)?;
             print_json(&regions::run(&args.scene, args.diagonal)?);
             Ok(())
         }
         Command::Bench(BenchArgs { benchmark: Benchmark::Scene(args) }) => {
-            use_threads(args.threads)?;
+            use_threads(args.changes.threads)?;
             print_json(&scene::run(&args)?);
             Ok(())
         }

@@ -33,6 +33,8 @@ book! {
         drained,
         /// What came in through open sides less what went out.
         left,
+        /// What was put in since the substep before, by whoever watches, less what solids put there took the place of.
+        placed,
         /// What the advection of the level set made beyond what flowed.
         advected,
         /// What holding the level set to the particles made: balls around those that have escaped, less what is far from all of them.
@@ -67,7 +69,7 @@ book! {
     /// the tolerance of the pressure solve.
     EnergyBook {
         /// Fluids on their way from the last grid to this one, through particles: what advection and transfers lose, and what comes and goes with
-        /// sources, sinks and open sides. In the first substep the energy that everything begins with.
+        /// sources, sinks, open sides and liquid that is put in. In the first substep the energy that everything begins with.
         transfer,
         /// Bodies from the last substep to this one: what hits and friction take.
         hits,
@@ -138,6 +140,11 @@ impl Ledger {
     pub fn flowed(&mut self, entry: Entry, volume: f64) {
         *entry(&mut self.book) += volume;
         self.book.advected -= volume;
+    }
+
+    /// Books what has changed before the page was begun.
+    pub fn carry(&mut self, entry: Entry, volume: f64) {
+        *entry(&mut self.book) += volume;
     }
 
     /// What has been booked so far.

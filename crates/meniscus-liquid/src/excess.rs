@@ -54,6 +54,13 @@ impl Accounts {
         [volume, excess, poured, left].into_iter().for_each(|values| *values = moved(values));
     }
 
+    /// Takes over what the blocks hold now, and should.
+    pub fn hold(&mut self, volume: Vec<f64>) {
+        let Self { excess, poured, .. } = self;
+        [excess, poured].into_iter().for_each(|values| values.resize(volume.len(), 0.0));
+        self.volume = volume;
+    }
+
     /// Notes that a block holds so much more, or less, and that it should.
     pub fn add(&mut self, block: usize, volume: f64) {
         self.volume[block] += volume;

@@ -9,6 +9,7 @@ mod bodies;
 mod books;
 mod boundary;
 mod carriers;
+mod change;
 mod collide;
 mod compiled;
 mod contact;
@@ -44,6 +45,7 @@ mod volume;
 
 pub use bodies::{Contact, RigidState};
 pub use books::{EnergyBook, VolumeBook};
+pub use change::Change;
 pub use collide::CollideInfo;
 pub use params::{
     AirModel, Params, Reduced, Rigid, SecondFluid, Slip, Smoke, Solid, Source, Surroundings, TileSize,

@@ -54,6 +54,8 @@ pub struct State<const D: usize> {
     pub corrected: f64,
     /// The volume at the start.
     pub volume_at_start: f64,
+    /// By how much the volume was changed since the latest substep, by [`change`](Self::change).
+    pub(crate) placed: f64,
     /// By block, what is there and did not flow there.
     pub(crate) accounts: Accounts,
     /// The rigid bodies that the liquid moves.
@@ -74,6 +76,14 @@ pub(crate) enum Phase {
 }
 
 impl Phase {
+    /// The one where this one is not.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Liquid => Self::Second,
+            Self::Second => Self::Liquid,
+        }
+    }
+
     /// A level set that is negative in this fluid, from that of the liquid.
     pub(crate) fn level(self, of_liquid: f32) -> f32 {
         match self {
@@ -209,6 +219,7 @@ impl<const D: usize> State<D> {
             volume_target: volume,
             corrected: 0.0,
             volume_at_start: volume,
+            placed: 0.0,
             accounts: Accounts::new(by_block),
             bodies: rigid,
             smoke: vec![Markers::default(); surroundings.smoke.len()],
@@ -290,7 +301,7 @@ pub(crate) fn without_surface<const D: usize>(params: &Params<D>, blocks: &Arc<B
 }
 
 /// The velocity of the first body around a point, or of the nearest.
-fn body_velocity<const D: usize>(bodies: &[Body<D>], point: [f64; D]) -> [f32; D] {
+pub(crate) fn body_velocity<const D: usize>(bodies: &[Body<D>], point: [f64; D]) -> [f32; D] {
     let distance = |b: &Body<D>| b.shape.signed_distance(point).max(0.0);
     let nearest = bodies.iter().map(|b| (distance(b), b)).reduce(|a, b| if b.0 < a.0 { b } else { a });
     nearest.map_or([0.0; D], |(_, body)| body.velocity.map(|v| v as f32))
@@ -325,7 +336,7 @@ pub(crate) fn active_blocks<const D: usize>(
 }
 
 /// The blocks within reach of the bounds of shapes.
-fn blocks_of_shapes<const D: usize>(params: &Params<D>, shapes: &[Shape<D>]) -> Blocks<D> {
+pub(crate) fn blocks_of_shapes<const D: usize>(params: &Params<D>, shapes: &[Shape<D>]) -> Blocks<D> {
     let margin = f64::from(params.band()) * params.grid.dx;
     let bounds: Vec<Bounds<D>> = shapes.iter().map(Shape::bounds).collect();
     Blocks::new(params.grid.cells, |coord| {

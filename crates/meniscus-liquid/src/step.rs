@@ -227,6 +227,7 @@ fn advance<const D: usize>(
         state.accounts = Accounts::new(liquid_by_block(&state.level_set, boundary));
     }
     let mut ledger = Ledger::new(state.accounts.volume.clone(), params.grid.dx.powi(D as i32));
+    ledger.carry(|book| &mut book.placed, std::mem::take(&mut state.placed));
     let (mut newcomers, mut reseeded) = (Vec::new(), ReseedInfo::default());
     for (phase, ranges) in ranges.iter() {
         let (new, info) = reseed(state, phase, ranges, params, &surroundings.solids);

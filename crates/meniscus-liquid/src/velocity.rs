@@ -1,9 +1,7 @@
 //! From the particles' velocities to the grid's, made to keep every volume, and back.
 
-use std::sync::Arc;
-
 use meniscus_core::extrapolate::extrapolate;
-use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
+use meniscus_core::grid::{FaceField, Slot, block_len};
 use meniscus_core::parallel;
 use meniscus_core::particles::{BlockRanges, Particles};
 use meniscus_core::transfer::{Scheme, grid_to_particles, particles_to_grid};
@@ -119,7 +117,7 @@ pub fn solve_velocity<const D: usize>(
     if let Some(without) = &without_buoyancy {
         book.buoyancy = energy_of(&velocity)? - energy_of(without)?;
     }
-    let mut pressure = moved_to(&state.pressure, blocks);
+    let mut pressure = state.pressure.moved_to(blocks);
     let (mut viscosity, mut first_iterations) = (None, 0);
     if let Some(numbers) = viscosity_params(params, dt) {
         // Viscosity acts on the motion that the pressure leaves: see `viscosity`.
@@ -416,15 +414,4 @@ fn max_speed<const D: usize>(velocity: &FaceField<f32, D>, valid: &FaceField<boo
         parallel::map(velocity.blocks().len(), of_block).into_iter().fold(0.0, f32::max)
     };
     f64::from((0..D).map(of_axis).fold(0.0, f32::max))
-}
-
-/// A field on other blocks: the same where both have the block.
-fn moved_to<const D: usize>(field: &Field<f64, D>, blocks: &Arc<Blocks<D>>) -> Field<f64, D> {
-    let mut new = Field::new(blocks.clone(), field.background());
-    parallel::for_chunks(new.values_mut(), block_len::<D>(), |block, values| {
-        if let Some(old) = field.blocks().find(blocks.coord(block)) {
-            values.copy_from_slice(field.block(old));
-        }
-    });
-    new
 }

@@ -15,7 +15,7 @@
 //!
 //! let error = Scene::open("dam-break-2d", &["domain.cells=-3".into()]).unwrap_err();
 //! assert_eq!(error.to_string(), "`domain.cells` must be at least 1");
-//! assert_eq!(error.problems()[0].source_name(), "--set domain.cells=-3");
+//! assert_eq!(error.problems()[0].source_name(), "the change domain.cells=-3");
 //! # Ok::<(), meniscus_scene::SceneError>(())
 //! ```
 //!

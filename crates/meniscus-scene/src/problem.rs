@@ -79,10 +79,10 @@ impl Diagnostic for SceneError {
         match self {
             Self::Read { source, .. } => Some(Box::new(match source.kind() {
                 ErrorKind::InvalidData => {
-                    "this is not a text file; scenes are TOML: `meniscus scenes dam-break` prints one"
+                    "this is not a text file; scenes are written in TOML, as those of the gallery are"
                 }
                 ErrorKind::IsADirectory => "this is a folder; give the scene file in it",
-                _ => "check the path; `meniscus scenes` lists the built-in scenes",
+                _ => "check the path, or give the name of a scene of the gallery",
             })),
             Self::UnknownName { help, .. } => Some(Box::new(help)),
             Self::Unwritable { .. } => Some(Box::new("give a map with the keys of a scene file")),
@@ -206,7 +206,7 @@ pub(crate) struct Remarks {
 impl Problems {
     pub fn new(name: &str, text: &str, overrides: &[String]) -> Self {
         let file = NamedSource::new(name, text.to_owned());
-        let overrides = overrides.iter().map(|o| NamedSource::new(format!("--set {o}"), o.clone()));
+        let overrides = overrides.iter().map(|o| NamedSource::new(format!("the change {o}"), o.clone()));
         let sources = std::iter::once(file).chain(overrides).map(Arc::new).collect();
         Self { name: name.into(), sources, errors: Vec::new(), warnings: Vec::new(), hints: Vec::new() }
     }

@@ -92,6 +92,14 @@ impl Scene {
         Some((text, content, setup))
     }
 
+    /// The scene with changes, such as `domain.cells=48`.
+    ///
+    /// # Errors
+    /// If that is no scene any more.
+    pub fn changed(&self, overrides: &[String]) -> Result<Self, SceneError> {
+        Self::parse(&format!("{}.toml", self.name), &self.text, &self.folder, overrides)
+    }
+
     /// The name of the file without its extension, or the name in the gallery.
     pub fn name(&self) -> &str {
         &self.name
@@ -154,7 +162,7 @@ impl Scene {
 fn read_content(root: &Node, problems: &mut Problems) -> Option<Content> {
     let read = Content::deserialize(root.to_toml());
     read.map_err(|error| {
-        let help = "compare with the output of `meniscus scenes dam-break`";
+        let help = "compare with a scene of the gallery";
         problems.error(
             &root.place,
             format!("the scene cannot be read: {}", error.message()),

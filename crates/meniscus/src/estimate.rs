@@ -102,9 +102,7 @@ fn estimate_in<const D: usize>(
 /// The same scene at another resolution. What is valid is valid at a lower one too, but for what the check of
 /// sizes says.
 fn with_cells(scene: &Scene, cells: u64) -> Cow<'_, Scene> {
-    let overrides = [format!("domain.cells={cells}")];
-    let name = format!("{}.toml", scene.name());
-    match Scene::parse(&name, scene.source_text(), scene.folder(), &overrides) {
+    match scene.changed(&[format!("domain.cells={cells}")]) {
         Ok(scene) => Cow::Owned(scene),
         Err(_) => Cow::Borrowed(scene),
     }

@@ -11,9 +11,10 @@ use meniscus_io::export::{
 use meniscus_io::{Frame, FrameLiquid, WriteError, names};
 use meniscus_scene::{AirModel, Setup};
 
-use crate::folder::{Folder, FolderError, scene_of};
 use crate::pictures::{PicturesError, chosen_frames, frame_of, liquid_of, poses_in};
+use crate::runs::{Folder, FolderError, Run};
 use crate::session::posed_solids;
+use crate::simulation::InDimension;
 
 /// A format of exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +65,10 @@ pub enum ExportError {
     #[error(transparent)]
     Write(#[from] WriteError),
     /// Points are written as PLY only.
-    #[error("particles and smoke can be exported as PLY only; use --format ply")]
+    #[error("particles and smoke can be exported as PLY only")]
     PointsNeedPly,
     /// Poses are written as CSV only.
-    #[error("where solids and bodies are can be exported as CSV only; use --format csv")]
+    #[error("where solids and bodies are can be exported as CSV only")]
     PosesNeedCsv,
     /// There is no smoke.
     #[error("the scene has no [[smoke]] to export")]
@@ -76,16 +77,10 @@ pub enum ExportError {
     #[error("the scene has no [[solid]] and no [[body]] to export")]
     NoPoses,
     /// The frames were written without particles.
-    #[error(
-        "the frames hold no particles, because the scene has output.particles = false; run it again with \
-         --set output.particles=true"
-    )]
+    #[error("the frames hold no particles, because the scene has output.particles = false")]
     NoParticles,
     /// The air was a void.
-    #[error(
-        "the frames hold no bubbles, because the scene has air.model = \"void\"; run it again with \
-         --set air.model=bubbles"
-    )]
+    #[error("the frames hold no bubbles, because the scene has air.model = \"void\"")]
     NoBubbles,
 }
 
@@ -94,9 +89,9 @@ pub enum ExportError {
 /// `NAME.0001.bubbles.csv`; poses as `NAME.poses.csv`); gives the files.
 ///
 /// # Errors
-/// If the folder holds no run, or a file cannot be read or written.
+/// If there is no such thing in the run, or a file cannot be read or written.
 pub fn export(
-    folder: &Folder,
+    run: &Run,
     options: &ExportOptions,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Vec<PathBuf>, ExportError> {
@@ -107,11 +102,9 @@ pub fn export(
         (Content::Poses, Format::Ply | Format::Obj) => return Err(ExportError::PosesNeedCsv),
         _ => {}
     }
-    let (folder, manifest) = Folder::open(folder.root())?;
-    let scene = scene_of(&folder, &manifest)?;
-    match scene.dimension() {
-        2 => export_in(&folder, &scene.setup::<2>(), options, progress, frame_contour),
-        _ => export_in(&folder, &scene.setup::<3>(), options, progress, frame_surface),
+    match &run.setup {
+        InDimension::Plane(setup) => export_in(run.folder(), setup, options, progress, frame_contour),
+        InDimension::Space(setup) => export_in(run.folder(), setup, options, progress, frame_surface),
     }
 }
 

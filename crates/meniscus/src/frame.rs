@@ -2,7 +2,6 @@
 
 mod arrays;
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
@@ -16,8 +15,8 @@ use meniscus_scene::Setup;
 
 pub use arrays::{Array, FieldBlocks, Particles};
 
-use crate::folder::{Folder, scene_of};
 use crate::pictures::{Draw, PicturesError, draw_2d, draw_3d, fastest_of, frame_of, poses_in, settings_of};
+use crate::runs::Run;
 use crate::session::posed_solids;
 use crate::simulation::{InDimension, either};
 use crate::stats::{BodyStats, BubbleStats};
@@ -83,32 +82,25 @@ pub enum FrameError {
 /// A moment and its scene.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment<'a, const D: usize> {
-    pub setup: Cow<'a, Setup<D>>,
+    pub setup: &'a Setup<D>,
     pub frame: meniscus_io::Frame<'a, D>,
 }
 
-impl Frame<'static> {
-    /// A frame that a run has stored.
-    ///
-    /// # Errors
-    /// If the folder holds no run, or the frame is not there or cannot be read.
-    pub fn read(folder: &Folder, number: u32) -> Result<Self, PicturesError> {
-        let (folder, manifest) = Folder::open(folder.root())?;
-        let scene = scene_of(&folder, &manifest)?;
-        Ok(Self(match scene.dimension() {
-            2 => InDimension::Plane(Moment::read(&folder, scene.setup(), number)?),
-            _ => InDimension::Space(Moment::read(&folder, scene.setup(), number)?),
-        }))
-    }
-}
-
 impl<'a> Frame<'a> {
+    /// A frame that a run has stored.
+    pub(crate) fn stored(run: &'a Run, number: u32) -> Result<Self, PicturesError> {
+        Ok(match &run.setup {
+            InDimension::Plane(setup) => Self::of_plane(setup, frame_of(run.folder(), setup, number)?),
+            InDimension::Space(setup) => Self::of_space(setup, frame_of(run.folder(), setup, number)?),
+        })
+    }
+
     pub(crate) fn of_plane(setup: &'a Setup<2>, frame: meniscus_io::Frame<'a, 2>) -> Self {
-        Self(InDimension::Plane(Moment { setup: Cow::Borrowed(setup), frame }))
+        Self(InDimension::Plane(Moment { setup, frame }))
     }
 
     pub(crate) fn of_space(setup: &'a Setup<3>, frame: meniscus_io::Frame<'a, 3>) -> Self {
-        Self(InDimension::Space(Moment { setup: Cow::Borrowed(setup), frame }))
+        Self(InDimension::Space(Moment { setup, frame }))
     }
 
     /// Its number.
@@ -243,19 +235,13 @@ impl<'a> Frame<'a> {
     }
 }
 
-impl<const D: usize> Moment<'static, D> {
-    fn read(folder: &Folder, setup: Setup<D>, number: u32) -> Result<Self, PicturesError> {
-        Ok(Self { frame: frame_of(folder, &setup, number)?, setup: Cow::Owned(setup) })
-    }
-}
-
 impl<const D: usize> Moment<'_, D> {
     fn surface(
         &self,
         make: fn(&FrameLiquid<D>, &[Shape<D>]) -> SurfaceExport,
     ) -> Result<SurfaceExport, FrameError> {
         let liquid = self.frame.liquid().ok_or(FrameError::NoSurface)?;
-        Ok(make(&liquid, &posed_solids(&self.setup, poses_in(&self.frame))))
+        Ok(make(&liquid, &posed_solids(self.setup, poses_in(&self.frame))))
     }
 
     fn picture(&self, size: Option<[u32; 2]>, draw: Draw<D>) -> Result<Picture, FrameError> {

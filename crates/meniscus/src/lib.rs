@@ -72,20 +72,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`run`](run()) does all this into a folder, with statistics, checkpoints and a frame cache. [`Frame::read`] gives a frame of it, which is
-//! looked at in the same ways; [`draw`] makes pictures and [`export()`] meshes of all of them.
+//! [`run`](run()) does all this into a folder, with statistics, checkpoints and a frame cache. A [`Run`] opens it: its frames are
+//! looked at in the same ways, its checkpoints are snapshots, and it can be followed while it is written; [`draw`] makes pictures and
+//! [`export()`] meshes of all frames.
 
 mod benchmark;
 mod bodies;
+mod branching;
 mod controls;
 mod estimate;
 mod exact;
 mod export;
-mod folder;
 mod frame;
 mod pictures;
 mod pressed;
-mod run;
+mod runs;
 mod session;
 mod simulation;
 mod stats;
@@ -97,18 +98,22 @@ mod world;
 pub use benchmark::{Benchmark, DiagonalCase, RegionsCase, TimedSolve, benchmark, compare_regions, substeps};
 pub use estimate::{Estimate, estimate};
 pub use export::{Content, ExportError, ExportOptions, Format, export};
-pub use folder::{Folder, FolderError, Manifest};
 pub use frame::{Array, FieldBlocks, Frame, FrameError, Particles};
 pub use meniscus_io::export::{Elements, SurfaceExport};
+pub use meniscus_io::{CacheError, WriteError};
 pub use meniscus_liquid::projection::AffineRegions;
 pub use meniscus_liquid::standard;
 pub use meniscus_liquid::{EnergyBook, State as LiquidState, VolumeBook};
 pub use meniscus_render::{Picture, encode_png};
 pub use meniscus_scene::{Scene, SceneError, gallery, schema};
 pub use pictures::{PictureOptions, Pictures, PicturesError, draw, drawing_seconds};
-pub use run::{Event, Outcome, RunError, RunOptions, Summary, run};
+pub use runs::{
+    Branch, Event, Folder, FolderError, Lines, Manifest, Outcome, Parent, Run, RunError, RunOptions, Summary,
+    run,
+};
 pub use simulation::{Simulation, SimulationError, Snapshot};
 pub use stats::{
     BodyStats, BubbleEvent, BubbleStats, CellCounts, ContactStats, GROSS_DRIFT, ProbeValue, SolveStats, Stats,
 };
 pub use steering::{Keyframe, Keyframes};
+pub use warnings::Warning;

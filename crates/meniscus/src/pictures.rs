@@ -17,8 +17,9 @@ use meniscus_render::{
 };
 use meniscus_scene::{BodySetup, RenderSettings, Setup, Show};
 
-use crate::folder::{Folder, FolderError, scene_of};
+use crate::runs::{Folder, FolderError, Run};
 use crate::session::posed_solids;
+use crate::simulation::InDimension;
 
 /// Which pictures to make.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,30 +78,26 @@ pub struct Pictures {
 /// Draws the frames of a run into its folder `pictures`; `progress` hears how many of how many are done.
 ///
 /// # Errors
-/// If the folder holds no run, or a file cannot be read or written.
+/// If there are no frames, or a file cannot be read or written.
 pub fn draw(
-    folder: &Folder,
+    run: &Run,
     options: &PictureOptions,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Pictures, PicturesError> {
-    let (folder, manifest) = Folder::open(folder.root())?;
-    let scene = scene_of(&folder, &manifest)?;
-    match scene.dimension() {
-        2 => draw_in(&folder, &scene.setup::<2>(), options, progress, draw_2d),
-        _ => draw_in(&folder, &scene.setup::<3>(), options, progress, draw_3d),
+    match &run.setup {
+        InDimension::Plane(setup) => draw_in(run.folder(), setup, options, progress, draw_2d),
+        InDimension::Space(setup) => draw_in(run.folder(), setup, options, progress, draw_3d),
     }
 }
 
 /// How long [`draw`] will take, in s, roughly: from a small picture of the frame in the middle.
 ///
 /// # Errors
-/// If the folder holds no run, or the frame cannot be read.
-pub fn drawing_seconds(folder: &Folder, options: &PictureOptions) -> Result<f64, PicturesError> {
-    let (folder, manifest) = Folder::open(folder.root())?;
-    let scene = scene_of(&folder, &manifest)?;
-    match scene.dimension() {
-        2 => drawing_seconds_in(&folder, &scene.setup::<2>(), options, draw_2d),
-        _ => drawing_seconds_in(&folder, &scene.setup::<3>(), options, draw_3d),
+/// If there are no frames, or one cannot be read.
+pub fn drawing_seconds(run: &Run, options: &PictureOptions) -> Result<f64, PicturesError> {
+    match &run.setup {
+        InDimension::Plane(setup) => drawing_seconds_in(run.folder(), setup, options, draw_2d),
+        InDimension::Space(setup) => drawing_seconds_in(run.folder(), setup, options, draw_3d),
     }
 }
 
@@ -224,8 +221,7 @@ pub(crate) fn frame_of<const D: usize>(
     } else {
         return Ok(frame);
     };
-    let fix = "delete it and run again with --resume, which computes it again";
-    Err(FolderError::Foreign { path, problem, fix }.into())
+    Err(FolderError::Foreign { path, problem }.into())
 }
 
 /// The poses of the solids and the bodies of a frame.

@@ -5,6 +5,8 @@ use meniscus_core::grid::unravel;
 use meniscus_liquid::{Rigid, RigidState, Solid};
 use meniscus_scene::Setup;
 
+use crate::warnings::Warning;
+
 /// Points along each axis of a body's bounds.
 const ALONG: usize = 6;
 
@@ -37,7 +39,7 @@ impl<const D: usize> Samples<D> {
         setup: &Setup<D>,
         bodies: &[RigidState<D>],
         solids: &[Solid<D>],
-    ) -> Vec<String> {
+    ) -> Vec<Warning> {
         let grid = &setup.grid;
         let is_in_wall = |x: [f64; D]| {
             let cell = grid.to_cells(x);
@@ -52,14 +54,7 @@ impl<const D: usize> Samples<D> {
             points.len() >= FEWEST && inside as f64 > MUCH * points.len() as f64
         };
         let pressed = self.0.iter().zip(bodies).map(is_pressed);
-        let names =
-            pressed.zip(&setup.bodies).filter(|(is_pressed, _)| *is_pressed).map(|(_, body)| &body.name);
-        let warning = |name: &String| {
-            format!(
-                "the body `{name}` is pressed into a solid or a side of the domain, and the liquid does not see what is in there; \
-                 leave it room, or move the solid that presses it less"
-            )
-        };
-        names.map(warning).collect()
+        let bodies = pressed.zip(&setup.bodies).filter(|(is_pressed, _)| *is_pressed);
+        bodies.map(|(_, body)| Warning::BodyInWall { body: body.name.clone() }).collect()
     }
 }

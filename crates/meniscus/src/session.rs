@@ -13,13 +13,16 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::body_stats;
 use crate::controls::Controls;
 use crate::simulation::SimulationError;
-use crate::stats::{BodyStats, ContactStats, Stats};
+use crate::stats::{BodyStats, BubbleEvent, ContactStats, Stats};
 use crate::systems::{self, Liquid, Saved, StepFailure, System};
+use crate::warnings::Warning;
 use crate::world::{Step, World};
 
 /// A session between two substeps, as a checkpoint keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedSession<const D: usize> {
+    /// Of the scene: see [`hash_of`](crate::runs::hash_of).
+    pub scene: String,
     /// Frames that are complete.
     pub frames_done: u32,
     /// Substeps taken of the next frame.
@@ -41,8 +44,8 @@ impl<const D: usize> SavedSession<D> {
     /// Of the files that hold what a method saves. A test holds the versions to the layouts.
     pub fn kind_of(method: Method) -> Kind {
         match (method, D) {
-            (Method::Grid, 2) => Kind::checkpoint(*b"liq2", 1),
-            (Method::Grid, _) => Kind::checkpoint(*b"liq3", 1),
+            (Method::Grid, 2) => Kind::checkpoint(*b"liq2", 2),
+            (Method::Grid, _) => Kind::checkpoint(*b"liq3", 2),
         }
     }
 }
@@ -51,10 +54,12 @@ impl<const D: usize> SavedSession<D> {
 pub(crate) struct Session<const D: usize> {
     pub world: World<D>,
     pub system: Box<dyn System<D>>,
-    frames_done: u32,
-    substeps_of_frame: u32,
+    pub frames_done: u32,
+    pub substeps_of_frame: u32,
     /// Whether a step failed, so that the state is of no use.
-    has_failed: bool,
+    pub has_failed: bool,
+    /// What happened to bubbles since the latest substep.
+    pub events: Vec<BubbleEvent>,
 }
 
 impl<const D: usize> Session<D> {
@@ -65,25 +70,40 @@ impl<const D: usize> Session<D> {
         if system.is_void(&world) {
             return Err(SimulationError::NoLiquid);
         }
-        Ok(Self { world, system, frames_done: 0, substeps_of_frame: 0, has_failed: false })
+        Ok(Self {
+            world,
+            system,
+            frames_done: 0,
+            substeps_of_frame: 0,
+            has_failed: false,
+            events: Vec::new(),
+        })
     }
 
     /// A scene where it was saved.
     pub fn resume(scene: &Scene, saved: SavedSession<D>) -> Result<Self, SimulationError> {
         let world = World::new(scene)?;
-        let SavedSession { frames_done, substeps_of_frame, controls, system } = saved;
+        world.is_of(&saved.scene)?;
+        let SavedSession { frames_done, substeps_of_frame, controls, system, .. } = saved;
         let system = systems::resume(&world, system);
-        let mut session = Self { world, system, frames_done, substeps_of_frame, has_failed: false };
+        let events = Vec::new();
+        let mut session = Self { world, system, frames_done, substeps_of_frame, has_failed: false, events };
         session.set_controls(controls);
         Ok(session)
     }
 
     /// Goes back to where it was saved.
-    pub fn restore(&mut self, saved: SavedSession<D>) {
-        let SavedSession { frames_done, substeps_of_frame, controls, system } = saved;
+    ///
+    /// # Errors
+    /// If that is of another scene.
+    pub fn restore(&mut self, saved: SavedSession<D>) -> Result<(), SimulationError> {
+        self.world.is_of(&saved.scene)?;
+        let SavedSession { frames_done, substeps_of_frame, controls, system, .. } = saved;
         self.system = systems::resume(&self.world, system);
         self.set_controls(controls);
         (self.frames_done, self.substeps_of_frame, self.has_failed) = (frames_done, substeps_of_frame, false);
+        self.events.clear();
+        Ok(())
     }
 
     /// Changes the scene from now on.
@@ -95,8 +115,8 @@ impl<const D: usize> Session<D> {
     /// What a checkpoint keeps.
     pub fn save(&self) -> SavedSession<D> {
         let Self { frames_done, substeps_of_frame, .. } = *self;
-        let controls = self.world.controls().clone();
-        SavedSession { frames_done, substeps_of_frame, controls, system: self.system.save() }
+        let (scene, controls) = (self.world.identity.clone(), self.world.controls().clone());
+        SavedSession { scene, frames_done, substeps_of_frame, controls, system: self.system.save() }
     }
 
     pub fn frames_done(&self) -> u32 {
@@ -143,6 +163,7 @@ impl<const D: usize> Session<D> {
         self.world.step_done();
         self.substeps_of_frame += 1;
         stats.contacts = contact;
+        stats.events.splice(..0, self.events.drain(..));
         stats.stamp(frame, self.substeps_of_frame);
         if last {
             (self.frames_done, self.substeps_of_frame) = (frame, 0);
@@ -166,7 +187,7 @@ impl<const D: usize> Session<D> {
     }
 
     /// The next time step, and whether it ends the frame.
-    fn next_time_step(&self) -> (f64, bool, Vec<String>) {
+    fn next_time_step(&self) -> (f64, bool, Vec<Warning>) {
         let time = &self.world.setup.time;
         let from = self.system.time();
         let left = f64::from(self.frames_done + 1) / time.fps - from;
@@ -178,12 +199,8 @@ impl<const D: usize> Session<D> {
         let allowed = f64::from(time.max_substeps.saturating_sub(self.substeps_of_frame).max(1));
         let mut warnings = Vec::new();
         if wanted > allowed {
-            warnings.push(format!(
-                "the frame needs {wanted} more substeps, but time.max_substeps = {} leaves {allowed}: the liquid moves \
-                 up to {:.1} cells in one; raise time.max_substeps",
-                time.max_substeps,
-                time.cfl * wanted / allowed,
-            ));
+            let (most, cells) = (time.max_substeps, time.cfl * wanted / allowed);
+            warnings.push(Warning::FewSubsteps { wanted, allowed, most, cells });
         }
         let count = wanted.min(allowed);
         (left / count, count == 1.0, warnings)

@@ -7,7 +7,7 @@ use meniscus_contact::ContactError;
 use meniscus_io::{CacheError, WriteError, read_checkpoint, write_checkpoint};
 use meniscus_liquid::State;
 use meniscus_liquid::projection::AffineRegions;
-use meniscus_scene::Scene;
+use meniscus_scene::{Scene, SceneError};
 use serde::Serialize;
 
 use crate::frame::Frame;
@@ -103,6 +103,24 @@ pub enum SimulationError {
         /// Why.
         problem: &'static str,
     },
+    /// What was saved is of another scene.
+    #[error(
+        "what was saved is of another scene, or the scene has been changed since; a branch can go on from it"
+    )]
+    OtherScene,
+    /// A scene that cannot go on where another one was.
+    #[error("a scene that goes on where another one was has the same `{key}`{}", if *key == "liquid" {
+        ": entries that were there stay as they were; others after them are put in"
+    } else {
+        ""
+    })]
+    CannotFollow {
+        /// What differs.
+        key: &'static str,
+    },
+    /// Liquid that makes no sense in the scene.
+    #[error("this liquid cannot be put in")]
+    BadLiquid(#[source] Box<SceneError>),
     /// What was saved is of a scene with another dimension.
     #[error("what was saved has {found} dimensions, the scene has {expected}")]
     OtherDimension {
@@ -115,7 +133,7 @@ pub enum SimulationError {
 
 /// A simulation between two substeps: all that it needs to go on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Snapshot(InDimension<SavedSession<2>, SavedSession<3>>);
+pub struct Snapshot(pub(crate) InDimension<SavedSession<2>, SavedSession<3>>);
 
 impl Snapshot {
     /// Writes it to a file; says how many bytes that has.
@@ -156,7 +174,7 @@ impl Simulation {
     /// A scene where a snapshot of it was taken.
     ///
     /// # Errors
-    /// If the snapshot is of a scene with another dimension, or bodies cannot be made to run into things.
+    /// If the snapshot is of another scene, or bodies cannot be made to run into things.
     pub fn resume(scene: &Scene, snapshot: Snapshot) -> Result<Self, SimulationError> {
         let other = |found| SimulationError::OtherDimension { found, expected: scene.dimension() };
         Ok(Self(match (snapshot.0, scene.dimension()) {
@@ -167,22 +185,33 @@ impl Simulation {
         }))
     }
 
+    /// A scene that goes on where a snapshot of another one was taken. All may differ but the method, the domain's size and cells, `air.model`, `time.fps`,
+    /// the liquids that were there and how many kinds of fluid there are: solids and bodies of the same name and shape go on, others come and go, and
+    /// `[[liquid]]` entries after those that were there are put in. What was changed of the other scene while it ran is forgotten.
+    ///
+    /// # Errors
+    /// If the scenes differ in what they must have in common, the snapshot is not of the first one, or bodies cannot be made to run into things.
+    pub fn branch(from: &Scene, snapshot: Snapshot, to: &Scene) -> Result<Self, SimulationError> {
+        let other = |found| SimulationError::OtherDimension { found, expected: to.dimension() };
+        Ok(Self(match (snapshot.0, to.dimension()) {
+            (InDimension::Plane(saved), 2) => InDimension::Plane(Session::branch(from, saved, to)?),
+            (InDimension::Space(saved), 3) => InDimension::Space(Session::branch(from, saved, to)?),
+            (InDimension::Plane(_), _) => return Err(other(2)),
+            (InDimension::Space(_), _) => return Err(other(3)),
+        }))
+    }
+
     /// Goes back, or forward, to a snapshot of this scene.
     ///
     /// # Errors
-    /// If the snapshot is of a scene with another dimension.
+    /// If the snapshot is of another scene.
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<(), SimulationError> {
         match (&mut self.0, snapshot.0) {
             (InDimension::Plane(session), InDimension::Plane(saved)) => session.restore(saved),
             (InDimension::Space(session), InDimension::Space(saved)) => session.restore(saved),
-            (InDimension::Plane(_), _) => {
-                return Err(SimulationError::OtherDimension { found: 3, expected: 2 });
-            }
-            (InDimension::Space(_), _) => {
-                return Err(SimulationError::OtherDimension { found: 2, expected: 3 });
-            }
+            (InDimension::Plane(_), _) => Err(SimulationError::OtherDimension { found: 3, expected: 2 }),
+            (InDimension::Space(_), _) => Err(SimulationError::OtherDimension { found: 2, expected: 3 }),
         }
-        Ok(())
     }
 
     /// This moment, to be gone back to with [`restore`](Self::restore) or [`resume`](Self::resume): the same bits follow.
@@ -285,6 +314,15 @@ impl Simulation {
     /// If there is no such source.
     pub fn open_source(&mut self, source: &str, is_open: bool) -> Result<(), SimulationError> {
         either!(&mut self.0, session => session.open_source(source, is_open))
+    }
+
+    /// Puts liquid in where there is none, as an entry of `[[liquid]]` in a scene says: its shape and, if it moves, its velocity. By how much the volume
+    /// grows is in the `volume_book` of the next substep, as `placed`.
+    ///
+    /// # Errors
+    /// If it makes no sense in the scene, or is of another kind than the liquids there.
+    pub fn add_liquid(&mut self, liquid: &str) -> Result<(), SimulationError> {
+        either!(&mut self.0, session => session.add_liquid(liquid))
     }
 
     /// Advances to the end of the next frame; gives what its substeps measured.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use meniscus_liquid::{EnergyBook, VolumeBook};
 use serde::Serialize;
 
+use crate::warnings::{Warning, in_words_and_as_data};
+
 /// What one substep measured. Lengths are in metres, times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stats {
@@ -64,8 +66,9 @@ pub struct Stats {
     pub volume_book: VolumeBook,
     /// What changed the kinetic energy, by cause.
     pub energy_book: EnergyBook,
-    /// What a user should know.
-    pub warnings: Vec<String>,
+    /// What a user should know: in words as `warnings`, and as `warning_data` where there is something.
+    #[serde(flatten, serialize_with = "in_words_and_as_data")]
+    pub warnings: Vec<Warning>,
     /// What happened to bubbles: lines of `events.jsonl`.
     #[serde(skip)]
     pub events: Vec<BubbleEvent>,

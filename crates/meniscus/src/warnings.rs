@@ -1,77 +1,268 @@
 //! What a substep is told to have gone wrong with.
 
-use meniscus_liquid::{Squeezed, State, StepInfo};
+use std::collections::BTreeMap;
+use std::fmt;
+
+use meniscus_liquid::{Squeeze, Squeezed, State, StepInfo};
 use meniscus_scene::Setup;
+use serde::{Serialize, Serializer};
 
 use crate::stats::{GROSS_DRIFT, drift};
 
+/// What a user should know of a substep. Written out, it is what is wrong and what helps.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The frame needs more substeps than it may have.
+    FewSubsteps {
+        /// How many more it needs.
+        wanted: f64,
+        /// How many more it may have.
+        allowed: f64,
+        /// `time.max_substeps`.
+        most: u32,
+        /// Cells that the liquid moves in one of those.
+        cells: f64,
+    },
+    /// Particles were inside solids with no way out.
+    LostParticles {
+        /// How many.
+        count: usize,
+    },
+    /// Which contacts of bodies press was not found.
+    UnsettledContacts {
+        /// Points where bodies touch.
+        touches: usize,
+        /// Rounds that were tried.
+        rounds: usize,
+    },
+    /// A source pours into liquid that has no way out.
+    SourceBlocked {
+        /// Its name.
+        source: String,
+        /// The part of what it should pour that there is no room for.
+        refused: f64,
+    },
+    /// A source pours into a closed room and compresses its air.
+    SourceCompressesAir {
+        /// Its name.
+        source: String,
+    },
+    /// Liquid that has no way out is squeezed or stretched.
+    LiquidSqueezed {
+        /// The solids and bodies that do it; none if it is the walls.
+        by: Vec<String>,
+    },
+    /// The air of a closed room is compressed or stretched.
+    AirCompressed {
+        /// The solids and bodies that do it; none if it is the walls.
+        by: Vec<String>,
+    },
+    /// The volume of the liquid is off by so much that what is seen is not to be trusted.
+    VolumeOff {
+        /// By how much, as a part of what it should be.
+        part: f64,
+        /// What it should be, in cells.
+        cells: f64,
+    },
+    /// Something presses a body into a wall.
+    BodyInWall {
+        /// Its name.
+        body: String,
+    },
+}
+
+/// What a warning is about, as data.
+struct Parts<'a> {
+    kind: &'static str,
+    names: Vec<&'a str>,
+    numbers: BTreeMap<&'static str, f64>,
+}
+
+impl Warning {
+    /// Tells those of one kind from others, such as `lost-particles`.
+    pub fn kind(&self) -> &'static str {
+        self.parts().kind
+    }
+
+    /// The names of solids, bodies or sources that it is about.
+    pub fn names(&self) -> Vec<&str> {
+        self.parts().names
+    }
+
+    /// Its numbers by name.
+    pub fn numbers(&self) -> BTreeMap<&'static str, f64> {
+        self.parts().numbers
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        let parts = |kind, names: Vec<_>, numbers: &[(&'static str, f64)]| {
+            let numbers = numbers.iter().copied().collect();
+            Parts { kind, names, numbers }
+        };
+        match self {
+            Self::FewSubsteps { wanted, allowed, most, cells } => {
+                let most = f64::from(*most);
+                let numbers = [("wanted", *wanted), ("allowed", *allowed), ("most", most), ("cells", *cells)];
+                parts("few-substeps", vec![], &numbers)
+            }
+            Self::LostParticles { count } => parts("lost-particles", vec![], &[("count", *count as f64)]),
+            Self::UnsettledContacts { touches, rounds } => {
+                let numbers = [("touches", *touches as f64), ("rounds", *rounds as f64)];
+                parts("unsettled-contacts", vec![], &numbers)
+            }
+            Self::SourceBlocked { source, refused } => {
+                parts("source-blocked", vec![source], &[("refused", *refused)])
+            }
+            Self::SourceCompressesAir { source } => parts("source-compresses-air", vec![source], &[]),
+            Self::LiquidSqueezed { by } => {
+                parts("liquid-squeezed", by.iter().map(String::as_str).collect(), &[])
+            }
+            Self::AirCompressed { by } => {
+                parts("air-compressed", by.iter().map(String::as_str).collect(), &[])
+            }
+            Self::VolumeOff { part, cells } => {
+                parts("volume-off", vec![], &[("part", *part), ("cells", *cells)])
+            }
+            Self::BodyInWall { body } => parts("body-in-wall", vec![body], &[]),
+        }
+    }
+}
+
+impl Serialize for Warning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Written<'a> {
+            kind: &'static str,
+            names: Vec<&'a str>,
+            numbers: BTreeMap<&'static str, f64>,
+        }
+        let Parts { kind, names, numbers } = self.parts();
+        Written { kind, names, numbers }.serialize(serializer)
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::FewSubsteps { wanted, allowed, most, cells } => write!(
+                f,
+                "the frame needs {wanted} more substeps, but time.max_substeps = {most} leaves {allowed}: the liquid moves \
+                 up to {cells:.1} cells in one; raise time.max_substeps"
+            ),
+            Self::LostParticles { count: 1 } => write!(f, "1 particle was lost inside solids and removed"),
+            Self::LostParticles { count } => {
+                write!(f, "{count} particles were lost inside solids and removed")
+            }
+            Self::UnsettledContacts { touches, rounds } => write!(
+                f,
+                "which of {touches} contacts of bodies press was not found in {rounds} rounds: some bodies are off by what these push; \
+                 smaller steps (time.cfl) make it easier"
+            ),
+            Self::SourceBlocked { source, refused } => {
+                let how_much =
+                    if *refused == 1.0 { "nothing" } else { "only what moving walls make room for" };
+                write!(
+                    f,
+                    "the source `{source}` pours {how_much}: what is around it has no room for more and no way out; give it an open side, or a \
+                     free surface with air that gives way"
+                )
+            }
+            Self::SourceCompressesAir { source } => write!(
+                f,
+                "the source `{source}` pours into a closed room: it compresses its air, which takes it without resistance; leave the room \
+                 an opening"
+            ),
+            Self::LiquidSqueezed { by } => write!(
+                f,
+                "{} squeezes or stretches liquid that has no way out: it keeps its volume only on average; give it a free \
+                 surface or an open side, or move the solid less",
+                those(by)
+            ),
+            Self::AirCompressed { by } => write!(
+                f,
+                "{} compresses or stretches the air of a closed room, which takes it without resistance; to have it \
+                 push back, leave the room an opening",
+                those(by)
+            ),
+            Self::VolumeOff { part, cells } => write!(
+                f,
+                "the liquid's volume is off by {:+.1} %: it should be that of {cells:.0} cells; raise domain.cells if it is few, or \
+                 time.max_substeps if it moves far in one",
+                100.0 * part
+            ),
+            Self::BodyInWall { body } => write!(
+                f,
+                "the body `{body}` is pressed into a solid or a side of the domain, and the liquid does not see what is in there; \
+                 leave it room, or move the solid that presses it less"
+            ),
+        }
+    }
+}
+
+fn those(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "its walls".into() } else { names.join(" and ") }
+}
+
 /// What to say of a substep in which these sources poured.
-pub fn step_warnings<const D: usize>(setup: &Setup<D>, sources: &[&str], info: &StepInfo) -> Vec<String> {
+pub(crate) fn step_warnings<const D: usize>(
+    setup: &Setup<D>,
+    sources: &[&str],
+    info: &StepInfo,
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if info.collide.lost > 0 {
-        let (particles, were) =
-            if info.collide.lost == 1 { ("particle", "was") } else { ("particles", "were") };
-        let lost = info.collide.lost;
-        warnings.push(format!("{lost} {particles} {were} lost inside solids and removed"));
+        warnings.push(Warning::LostParticles { count: info.collide.lost });
     }
     if !info.contact.is_settled {
-        warnings.push(format!(
-            "which of {} contacts of bodies press was not found in {} rounds: some bodies are off by what these push; smaller steps (time.cfl) \
-             make it easier",
-            info.contact.touches, info.contact.rounds
-        ));
+        let (touches, rounds) = (info.contact.touches, info.contact.rounds);
+        warnings.push(Warning::UnsettledContacts { touches, rounds });
     }
-    for squeeze in &info.squeezes {
-        // Bodies come after the solids.
-        let name = |k: usize| match setup.solids.get(k) {
-            Some(solid) => &solid.name,
-            None => &setup.bodies[k - setup.solids.len()].name,
-        };
-        let names: Vec<String> = squeeze.solids.iter().map(|&k| format!("`{}`", name(k))).collect();
-        let by = if names.is_empty() { "its walls".into() } else { names.join(" and ") };
-        for source in squeeze.sources.iter().filter_map(|&k| sources.get(k)) {
-            warnings.push(match squeeze.what {
-                Squeezed::Liquid => {
-                    let how_much =
-                        if squeeze.refused == 1.0 { "nothing" } else { "only what moving walls make room for" };
-                    format!(
-                        "the source `{source}` pours {how_much}: what is around it has no room for more and no way out; give it an open side, or a \
-                         free surface with air that gives way"
-                    )
-                }
-                Squeezed::Air => format!(
-                    "the source `{source}` pours into a closed room: it compresses its air, which takes it without resistance; leave the room \
-                     an opening"
-                ),
-            });
-        }
-        if squeeze.solids.is_empty() && !squeeze.sources.is_empty() {
-            continue;
-        }
+    warnings.extend(info.squeezes.iter().flat_map(|squeeze| squeeze_warnings(setup, sources, squeeze)));
+    warnings
+}
+
+fn squeeze_warnings<const D: usize>(setup: &Setup<D>, sources: &[&str], squeeze: &Squeeze) -> Vec<Warning> {
+    // Bodies come after the solids.
+    let name = |k: usize| match setup.solids.get(k) {
+        Some(solid) => solid.name.clone(),
+        None => setup.bodies[k - setup.solids.len()].name.clone(),
+    };
+    let of_source = |source: &&str| match squeeze.what {
+        Squeezed::Liquid => Warning::SourceBlocked { source: (*source).to_owned(), refused: squeeze.refused },
+        Squeezed::Air => Warning::SourceCompressesAir { source: (*source).to_owned() },
+    };
+    let mut warnings: Vec<Warning> =
+        squeeze.sources.iter().filter_map(|&k| sources.get(k)).map(of_source).collect();
+    if !squeeze.solids.is_empty() || squeeze.sources.is_empty() {
+        let by = squeeze.solids.iter().map(|&k| name(k)).collect();
         warnings.push(match squeeze.what {
-            Squeezed::Liquid => format!(
-                "{by} squeezes or stretches liquid that has no way out: it keeps its volume only on average; give it a free \
-                 surface or an open side, or move the solid less"
-            ),
-            Squeezed::Air => format!(
-                "{by} compresses or stretches the air of a closed room, which takes it without resistance; to have it \
-                 push back, leave the room an opening"
-            ),
+            Squeezed::Liquid => Warning::LiquidSqueezed { by },
+            Squeezed::Air => Warning::AirCompressed { by },
         });
     }
     warnings
 }
 
 /// What to say where the volume is off by so much that what is seen is not to be trusted.
-pub fn volume_warning<const D: usize>(state: &State<D>, dx: f64) -> Option<String> {
+pub(crate) fn volume_warning<const D: usize>(state: &State<D>, dx: f64) -> Option<Warning> {
     let State { volume, volume_target: target, .. } = *state;
-    let off = drift(volume, target);
-    let cells = target / dx.powi(D as i32);
-    (off.abs() > GROSS_DRIFT).then(|| {
-        format!(
-            "the liquid's volume is off by {:+.1} %: it should be that of {cells:.0} cells; raise domain.cells if it is few, or \
-             time.max_substeps if it moves far in one",
-            100.0 * off
-        )
-    })
+    let part = drift(volume, target);
+    (part.abs() > GROSS_DRIFT).then(|| Warning::VolumeOff { part, cells: target / dx.powi(D as i32) })
+}
+
+/// Writes warnings in words and as data, the latter only where there are any.
+pub(crate) fn in_words_and_as_data<S: Serializer>(
+    warnings: &[Warning],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        warnings: Vec<String>,
+        #[serde(skip_serializing_if = "<[Warning]>::is_empty")]
+        warning_data: &'a [Warning],
+    }
+    let words = warnings.iter().map(Warning::to_string).collect();
+    Written { warnings: words, warning_data: warnings }.serialize(serializer)
 }

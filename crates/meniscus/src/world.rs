@@ -11,7 +11,9 @@ use meniscus_scene::{Scene, Setup, SolidSetup, SourceSetup};
 use crate::bodies::{Ahead, Ways, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
 use crate::controls::Controls;
 use crate::pressed::Samples;
+use crate::runs::hash_of;
 use crate::simulation::SimulationError;
+use crate::warnings::Warning;
 
 /// A step in time.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,10 @@ impl Step {
 /// The solids and the bodies of a scene.
 pub(crate) struct World<const D: usize> {
     /// The scene.
+    pub scene: Scene,
+    /// Tells the scene from others: see [`hash_of`].
+    pub identity: String,
+    /// The scene, typed.
     pub setup: Setup<D>,
     /// The bodies as the scene has them.
     pub bodies: Vec<Rigid<D>>,
@@ -61,9 +67,17 @@ impl<const D: usize> World<D> {
             *shape = for_the_grid(shape, dx);
         }
         let (samples, controls) = (Samples::new(&bodies), Controls::new(&setup));
-        let mut world = Self { setup, bodies, controls, moving: BTreeMap::new(), contacts, samples };
+        let (scene, identity) = (scene.clone(), hash_of(scene));
+        let moving = BTreeMap::new();
+        let mut world = Self { scene, identity, setup, bodies, controls, moving, contacts, samples };
         world.find_moving();
         Ok(world)
+    }
+
+    /// # Errors
+    /// If what was saved is of another scene than this.
+    pub fn is_of(&self, identity: &str) -> Result<(), SimulationError> {
+        if identity == self.identity { Ok(()) } else { Err(SimulationError::OtherScene) }
     }
 
     /// What was changed of the scene.
@@ -170,7 +184,7 @@ impl<const D: usize> World<D> {
     }
 
     /// Warns of bodies that are pressed into solids or sides after a step.
-    pub fn warnings(&self, step: Step, bodies: &[RigidState<D>]) -> Vec<String> {
+    pub fn warnings(&self, step: Step, bodies: &[RigidState<D>]) -> Vec<Warning> {
         if bodies.is_empty() {
             return Vec::new();
         }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use meniscus::{Folder, Frame, FrameError, RunOptions, Scene, Simulation, run};
+use meniscus::{FrameError, Run, RunOptions, Scene, Simulation, run};
 
 const PLANE: &str = r#"
     [domain]
@@ -43,7 +43,7 @@ fn scene(text: &str) -> Scene {
 }
 
 fn options(folder: &Path) -> RunOptions {
-    RunOptions { folder: folder.into(), resume: false, overwrite: false, max_drift: None }
+    RunOptions { folder: folder.into(), resume: false, overwrite: false, from: None, max_drift: None }
 }
 
 #[test]
@@ -51,7 +51,8 @@ fn what_a_run_stores_looks_as_the_simulation_does() {
     let folder = tempfile::tempdir().expect("a folder");
     let scene = scene(PLANE);
     run(&scene, &options(folder.path()), &mut |_| ControlFlow::Continue(())).expect("it runs");
-    let stored = Frame::read(&Folder::new(folder.path(), "test"), 2).expect("a frame");
+    let run = Run::open(folder.path()).expect("a run");
+    let stored = run.frame(2).expect("a frame");
     let mut simulation = Simulation::new(&scene).expect("a simulation");
     let stats = simulation.advance_frame().and_then(|_| simulation.advance_frame()).expect("it runs");
     let live = simulation.frame();

@@ -8,7 +8,7 @@ fn run<const D: usize>(scene: &str, density: f64, drift: f64) -> Vec<Stats> {
     let (stats, gravity) = run_with::<D>(scene, &[]);
     for stats in &stats {
         let time = stats.time;
-        assert_eq!(stats.warnings, [] as [String; 0], "{scene}, {time} s");
+        assert_eq!(stats.warnings, [], "{scene}, {time} s");
         assert!(stats.drift().abs() < drift, "{scene}, {time} s: {}", stats.drift());
     }
     check_work_of_corrections(scene, &stats, density, gravity, 0.03);

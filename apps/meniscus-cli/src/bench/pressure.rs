@@ -6,7 +6,7 @@ use meniscus::standard::{Kernel, Memory, Profile, StandardSolve, StandardSystem,
 use miette::{Context, IntoDiagnostic};
 use serde::Serialize;
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 use super::machine::{peak_mb, triad_gb_s};
 

@@ -3,7 +3,8 @@
 use meniscus::{RegionsCase, Scene, compare_regions};
 use serde::Serialize;
 
-use crate::cli::{Failure, SceneArgs};
+use crate::cli::SceneArgs;
+use crate::failure::Failure;
 
 use super::machine::{peak_mb, triad_gb_s};
 
@@ -22,8 +23,7 @@ pub struct Report {
 
 /// Runs the benchmark.
 pub fn run(args: &SceneArgs, with_diagonal: bool) -> Result<Report, Failure> {
-    let scene =
-        Scene::open(&args.scene, &args.overrides()).map_err(|error| Failure::BadInput(error.into()))?;
+    let scene = Scene::open(&args.scene, &args.changes.overrides())?;
     let cases = compare_regions(&scene, with_diagonal).map_err(Failure::failed)?;
     Ok(Report { cases, peak_mb: peak_mb(), triad_gb_s: triad_gb_s(), threads: rayon::current_num_threads() })
 }

@@ -3,7 +3,8 @@
 use meniscus::{Benchmark, Scene, Stats, TimedSolve, benchmark};
 use serde::Serialize;
 
-use crate::cli::{Failure, SceneArgs};
+use crate::cli::SceneArgs;
+use crate::failure::Failure;
 
 /// What the benchmark prints.
 #[derive(Clone, Debug, Serialize)]
@@ -49,7 +50,7 @@ pub struct Substeps {
 pub fn run(args: &SceneArgs) -> Result<Report, Failure> {
     let open = |more: &[&str]| {
         let overrides: Vec<String> =
-            args.overrides().into_iter().chain(more.iter().map(ToString::to_string)).collect();
+            args.changes.overrides().into_iter().chain(more.iter().map(ToString::to_string)).collect();
         Scene::open(&args.scene, &overrides).map_err(|error| Failure::BadInput(error.into()))
     };
     let (scene, void) = (open(&[])?, open(&["air.model=void"])?);

@@ -6,7 +6,7 @@ use std::path::Path;
 use meniscus::{Scene, Stats, substeps};
 use serde::Serialize;
 
-use crate::cli::Failure;
+use crate::failure::Failure;
 
 use super::machine::{peak_mb, triad_gb_s};
 
@@ -52,8 +52,7 @@ pub fn run(cells: u32, steps: u32, transfer: &str) -> Result<Report, Failure> {
         "#,
         f64::from(cells) / 0.64
     );
-    let scene = Scene::parse("benchmark.toml", &text, Path::new(""), &[])
-        .map_err(|error| Failure::BadInput(error.into()))?;
+    let scene = Scene::parse("benchmark.toml", &text, Path::new(""), &[])?;
     let mut timed = substeps(&scene, WARM_UP + steps).map_err(Failure::failed)?;
     timed.drain(..WARM_UP as usize);
     let peak_mb = peak_mb();

@@ -2,14 +2,15 @@
 
 use meniscus::{Scene, estimate};
 
-use super::{about, count, open_scene, simulation_failure};
-use crate::cli::{CheckArgs, Failure, print_line, use_threads};
+use super::{about, count, open_scene};
+use crate::cli::{CheckArgs, print_line, use_threads};
+use crate::failure::Failure;
 
 /// Validates a scene, and says what it will take.
 pub fn check(args: &CheckArgs) -> Result<(), Failure> {
-    use_threads(args.scene.threads)?;
+    use_threads(args.scene.changes.threads)?;
     let scene = open_scene(&args.scene)?;
-    let estimate = estimate(&scene).map_err(simulation_failure)?;
+    let estimate = estimate(&scene)?;
     let cells: Vec<String> = estimate.cells.iter().map(usize::to_string).collect();
     print_line(&format!("{}: valid, {}", scene.name(), remarks(&scene)));
     print_line(&format!("  cells      {}", cells.join(" x ")));

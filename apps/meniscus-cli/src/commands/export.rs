@@ -1,9 +1,10 @@
 //! `meniscus export`.
 
-use meniscus::{Content, ExportOptions, Folder, Format};
+use meniscus::{Content, ExportOptions, Format, Run};
 
-use super::{export_failure, progress_bar};
-use crate::cli::{ExportArgs, ExportFormat, Failure, print_line};
+use super::progress_bar;
+use crate::cli::{ExportArgs, ExportFormat, print_line};
+use crate::failure::Failure;
 
 /// Writes what a run made, for other programs.
 pub fn export(args: &ExportArgs) -> Result<(), Failure> {
@@ -20,12 +21,12 @@ pub fn export(args: &ExportArgs) -> Result<(), Failure> {
     };
     let options = ExportOptions { format, content, frame: args.frame };
     let bar = progress_bar("exporting");
-    let written = meniscus::export(&Folder::new(&args.folder, ""), &options, &mut |done, all| {
+    let written = meniscus::export(&Run::open(&args.folder)?, &options, &mut |done, all| {
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
-    let files = written.map_err(export_failure)?;
+    let files = written?;
     match &files[..] {
         [] => {}
         [file] => print_line(&format!("file: {}", file.display())),

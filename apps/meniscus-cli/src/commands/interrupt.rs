@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use indicatif::ProgressBar;
 
 use super::count;
-use crate::cli::{Failure, print_line};
+use crate::cli::print_line;
+use crate::failure::Failure;
 
 /// What the user asks for with Ctrl-C: a run ends after its substep, with a checkpoint; drawing ends at once, since
 /// nothing waits for it and pictures can be drawn again.

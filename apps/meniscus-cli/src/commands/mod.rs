@@ -8,19 +8,24 @@ pub mod run;
 pub mod scenes;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use meniscus::{ExportError, FolderError, PicturesError, RunError, Scene, SimulationError};
+use meniscus::Scene;
 
-use crate::cli::{Failure, SceneArgs};
+use crate::cli::SceneArgs;
+use crate::failure::Failure;
 
 /// Opens a scene and tells its warnings and hints.
 fn open_scene(args: &SceneArgs) -> Result<Scene, Failure> {
-    let scene =
-        Scene::open(&args.scene, &args.overrides()).map_err(|error| Failure::BadInput(error.into()))?;
+    let scene = Scene::open(&args.scene, &args.changes.overrides())?;
+    tell_remarks(&scene);
+    Ok(scene)
+}
+
+/// Tells the warnings and hints of a scene.
+fn tell_remarks(scene: &Scene) {
     for remark in scene.warnings().iter().chain(scene.hints()) {
         let report = miette::Report::new(remark.clone());
         let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{report:?}"));
     }
-    Ok(scene)
 }
 
 /// A number of things, in words.
@@ -63,52 +68,6 @@ fn progress_bar(what: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {elapsed} (ETA {eta})")
         .expect("a valid template");
     ProgressBar::new(0).with_style(style).with_message(what)
-}
-
-/// What failed, by whether the system or the folder that was given is at fault.
-fn folder_failure(error: FolderError) -> Failure {
-    match error {
-        FolderError::Io { .. } | FolderError::Write(_) => Failure::failed(error),
-        _ => Failure::bad_input(error),
-    }
-}
-
-fn run_failure(error: RunError) -> Failure {
-    match error {
-        RunError::Folder(error) => folder_failure(error),
-        RunError::Simulation(error) => simulation_failure(error),
-        RunError::Cache(_) => Failure::bad_input(error),
-        _ => Failure::failed(error),
-    }
-}
-
-fn simulation_failure(error: SimulationError) -> Failure {
-    match error {
-        SimulationError::NoLiquid => Failure::bad_input(error),
-        _ => Failure::failed(error),
-    }
-}
-
-fn pictures_failure(error: PicturesError) -> Failure {
-    match error {
-        PicturesError::Folder(error) => folder_failure(error),
-        PicturesError::NoSuchFrame { .. } | PicturesError::Cache(_) => Failure::bad_input(error),
-        _ => Failure::failed(error),
-    }
-}
-
-fn export_failure(error: ExportError) -> Failure {
-    match error {
-        ExportError::Frames(error) => pictures_failure(error),
-        ExportError::Folder(error) => folder_failure(error),
-        ExportError::PointsNeedPly
-        | ExportError::PosesNeedCsv
-        | ExportError::NoParticles
-        | ExportError::NoSmoke
-        | ExportError::NoPoses
-        | ExportError::NoBubbles => Failure::bad_input(error),
-        _ => Failure::failed(error),
-    }
 }
 
 #[cfg(test)]

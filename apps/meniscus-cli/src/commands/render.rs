@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use meniscus::{Folder, PictureOptions, Pictures, draw, drawing_seconds};
+use meniscus::{PictureOptions, Pictures, Run, draw, drawing_seconds};
 
 use super::interrupt::Interrupt;
-use super::{about, pictures_failure, progress_bar, quoted};
-use crate::cli::{Failure, RenderArgs, print_line, use_threads};
+use super::{about, progress_bar, quoted};
+use crate::cli::{RenderArgs, print_line, use_threads};
+use crate::failure::Failure;
 
 /// Draws the frames of a run.
 pub fn render(args: &RenderArgs) -> Result<(), Failure> {
@@ -23,9 +24,9 @@ const LONG: f64 = 600.0;
 pub fn draw_folder(folder: &Path, options: &PictureOptions, interrupt: &Interrupt) -> Result<(), Failure> {
     let bar = progress_bar("drawing");
     interrupt.now_drawing(&bar);
-    let run = Folder::new(folder, "");
+    let run = Run::open(folder)?;
     if options.frame.is_none() {
-        let seconds = drawing_seconds(&run, options).map_err(pictures_failure)?;
+        let seconds = drawing_seconds(&run, options)?;
         if seconds > LONG {
             let fewer = format!(
                 "meniscus render {} --frame N draws one of them, --every N some",
@@ -39,7 +40,7 @@ pub fn draw_folder(folder: &Path, options: &PictureOptions, interrupt: &Interrup
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
-    let pictures = drawn.map_err(pictures_failure)?;
+    let pictures = drawn?;
     if let (1, Some(still)) = (pictures.stills.len(), pictures.stills.first()) {
         print_line(&format!("picture: {}", still.display()));
     } else if let Some(last) = pictures.stills.last() {

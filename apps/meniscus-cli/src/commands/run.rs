@@ -1,25 +1,30 @@
 //! `meniscus run`.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use meniscus::{Event, GROSS_DRIFT, Outcome, PictureOptions, RunOptions, Scene, Stats, Summary};
+use meniscus::{
+    Event, GROSS_DRIFT, Outcome, PictureOptions, Run, RunOptions, Scene, Stats, Summary, Warning,
+};
 
 use super::interrupt::Interrupt;
-use super::{count, open_scene, quoted, render, run_failure};
-use crate::cli::{Failure, RunArgs, print_line, use_threads};
+use super::{count, quoted, render, tell_remarks};
+use crate::cli::{RunArgs, print_line, use_threads};
+use crate::failure::Failure;
 
 /// Simulates a scene into a folder.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    use_threads(args.scene.threads)?;
-    let scene = open_scene(&args.scene)?;
+    use_threads(args.changes.threads)?;
+    let scene = scene_of(args)?;
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from("out").join(scene.name()));
     let options = RunOptions {
         folder: folder.clone(),
         resume: args.resume,
         overwrite: args.overwrite,
+        from: args.from.clone(),
         max_drift: args.max_drift,
     };
 
@@ -30,41 +35,62 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
         if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     line.end();
-    match outcome {
-        Ok(Outcome::Done(summary)) => {
+    match outcome? {
+        Outcome::Done(summary) => {
             let trusted = report(&summary, &scene, args, &folder);
             if args.render {
                 render::draw_folder(&folder, &PictureOptions::default(), &interrupt)?;
             } else if std::io::stdout().is_terminal() {
-                let (folder, frame) = (quoted(&folder.to_string_lossy()), summary.frames / 2);
+                let Summary { first_frame, last_frame, .. } = summary;
+                let (folder, frame) = (quoted(&folder.to_string_lossy()), first_frame.midpoint(last_frame));
                 print_line(&format!("see it: meniscus render {folder} --frame {frame}"));
             }
             trusted
         }
-        Ok(Outcome::Interrupted { frames_done }) => {
+        Outcome::Interrupted { frames_done } => {
             let frames = count(frames_done as usize, "frame");
             print_line(&format!("interrupted after {frames}; a checkpoint is written"));
             print_line(&format!("continue with: {}", command_to_resume(args)));
             Err(Failure::Interrupted)
         }
-        Err(error) => Err(run_failure(error)),
     }
+}
+
+/// The scene to run: the one that is named, or that of the run to branch off.
+fn scene_of(args: &RunArgs) -> Result<Scene, Failure> {
+    let overrides = args.changes.overrides();
+    let scene = match (&args.scene, &args.from) {
+        (None, Some(from)) => Run::open(&from.run)?.scene().changed(&overrides)?,
+        (name, _) => Scene::open(name.as_deref().unwrap_or_default(), &overrides)?,
+    };
+    if let Some(from) = args.from.as_ref().filter(|from| from.frame >= scene.content().time.frames) {
+        return Err(Failure::BadInput(miette::miette!(
+            help = "give more with --frames",
+            "the scene has {}, and the run would begin with frame {}",
+            count(scene.content().time.frames as usize, "frame"),
+            from.frame
+        )));
+    }
+    tell_remarks(&scene);
+    Ok(scene)
 }
 
 /// The command that continues the run of these arguments.
 fn command_to_resume(args: &RunArgs) -> String {
-    let RunArgs { scene, output, max_drift, render, resume: _, overwrite: _ } = args;
-    let mut words = vec!["meniscus".to_string(), "run".into(), quoted(&scene.scene)];
+    let RunArgs { scene, changes, from, output, max_drift, render, resume: _, overwrite: _ } = args;
+    let mut words = vec!["meniscus".to_string(), "run".into()];
+    words.extend(scene.as_ref().map(|scene| quoted(scene)));
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             words.extend([name.to_string(), quoted(&value)]);
         }
     };
+    option("--from", from.as_ref().map(|from| format!("{}@{}", from.run.display(), from.frame)));
     option("-o", output.as_ref().map(|folder| folder.to_string_lossy().into_owned()));
-    option("--cells", scene.cells.map(|cells| cells.to_string()));
-    option("--frames", scene.frames.map(|frames| frames.to_string()));
-    scene.set.iter().for_each(|change| option("--set", Some(change.clone())));
-    option("--threads", scene.threads.map(|threads| threads.to_string()));
+    option("--cells", changes.cells.map(|cells| cells.to_string()));
+    option("--frames", changes.frames.map(|frames| frames.to_string()));
+    changes.set.iter().for_each(|change| option("--set", Some(change.clone())));
+    option("--threads", changes.threads.map(|threads| threads.to_string()));
     option("--max-drift", max_drift.map(|part| part.to_string()));
     words.extend(render.then(|| "--render".to_string()));
     words.push("--resume".into());
@@ -74,8 +100,12 @@ fn command_to_resume(args: &RunArgs) -> String {
 /// Tells what a run came to. It fails if the volume was off by more than it may be.
 fn report(summary: &Summary, scene: &Scene, args: &RunArgs, folder: &Path) -> Result<(), Failure> {
     let unit = if scene.dimension() == 3 { "m³" } else { "m²" };
-    let mut line = format!("{} in {}", count(summary.frames as usize, "frame"), folder.display());
-    if summary.frames > scene.content().time.frames {
+    let frames = summary.last_frame - summary.first_frame;
+    let mut line = format!("{} in {}", count(frames as usize, "frame"), folder.display());
+    if summary.first_frame > 0 {
+        line += &format!(", after frame {}", summary.first_frame);
+    }
+    if summary.last_frame > scene.content().time.frames {
         line += " (more than asked for, kept)";
     }
     line += &format!(
@@ -115,7 +145,8 @@ fn percent(part: f64) -> String {
 /// The live line: frame, substeps, iterations, drift, ETA. Nothing is shown when the output is not a terminal.
 struct ProgressLine {
     bar: ProgressBar,
-    warned: Vec<String>,
+    /// Kinds, and what they were about.
+    warned: BTreeSet<(&'static str, Vec<String>)>,
     more_warnings: usize,
 }
 
@@ -124,7 +155,7 @@ impl ProgressLine {
         let style = ProgressStyle::with_template("frame {pos}/{len} {wide_bar} {msg} {elapsed} (ETA {eta})")
             .expect("a valid template");
         let bar = ProgressBar::new(u64::from(frames)).with_style(style);
-        Self { bar, warned: Vec::new(), more_warnings: 0 }
+        Self { bar, warned: BTreeSet::new(), more_warnings: 0 }
     }
 
     fn show(&mut self, event: &Event) {
@@ -143,15 +174,13 @@ impl ProgressLine {
         }
     }
 
-    /// Tells the first warning of each kind; the rest is counted.
-    fn warn(&mut self, stats: &Stats, warning: &str) {
-        // Warnings of one kind differ in their numbers.
-        let kind: String = warning.chars().filter(|c| c.is_alphabetic()).collect();
-        if self.warned.contains(&kind) {
-            self.more_warnings += 1;
-        } else {
-            self.warned.push(kind);
+    /// Tells the first warning of each kind about the same things; the rest is counted.
+    fn warn(&mut self, stats: &Stats, warning: &Warning) {
+        let names = warning.names().into_iter().map(str::to_owned).collect();
+        if self.warned.insert((warning.kind(), names)) {
             self.tell(&format!("warning: frame {}: {warning}", stats.frame));
+        } else {
+            self.more_warnings += 1;
         }
     }
 

@@ -2,7 +2,8 @@
 
 use meniscus::{Scene, gallery};
 
-use crate::cli::{Failure, ScenesArgs, print_line};
+use crate::cli::{ScenesArgs, print_line};
+use crate::failure::Failure;
 
 /// Lists the gallery, or prints one scene.
 pub fn scenes(args: &ScenesArgs) -> Result<(), Failure> {
@@ -12,7 +13,7 @@ pub fn scenes(args: &ScenesArgs) -> Result<(), Failure> {
     }
     match &args.name {
         Some(name) => {
-            Scene::gallery(name, &[]).map_err(|error| Failure::BadInput(error.into()))?;
+            Scene::gallery(name, &[])?;
             print_line(gallery::text(name).unwrap_or_default().trim_end());
         }
         None => {

@@ -1,6 +1,7 @@
 //! The whole program: the real binary in temporary folders.
 
 mod bench;
+mod branches;
 mod common;
 mod damage;
 mod folders;

@@ -80,6 +80,17 @@ impl<T: Copy + Send + Sync, const D: usize> Field<T, D> {
         });
         field
     }
+
+    /// The field on other blocks: the same where both have the block.
+    pub fn moved_to(&self, blocks: &Arc<Blocks<D>>) -> Self {
+        let mut moved = Self::new(blocks.clone(), self.background);
+        parallel::for_chunks(&mut moved.values, block_len::<D>(), |block, values| {
+            if let Some(before) = self.blocks.find(blocks.coord(block)) {
+                values.copy_from_slice(self.block(before));
+            }
+        });
+        moved
+    }
 }
 
 impl<T, const D: usize> std::ops::Index<Slot> for Field<T, D> {
@@ -122,6 +133,11 @@ impl<T: Copy + Send + Sync, const D: usize> FaceField<T, D> {
     pub fn from_fn(blocks: Arc<Blocks<D>>, background: T, f: impl Fn(usize, [usize; D]) -> T + Sync) -> Self {
         let axis = |axis| Field::from_fn(blocks.clone(), background, |cell| f(axis, cell));
         Self { axes: std::array::from_fn(axis) }
+    }
+
+    /// The field on other blocks: the same where both have the block.
+    pub fn moved_to(&self, blocks: &Arc<Blocks<D>>) -> Self {
+        Self { axes: std::array::from_fn(|axis| self.axes[axis].moved_to(blocks)) }
     }
 }
 

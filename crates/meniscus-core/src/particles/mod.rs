@@ -78,6 +78,16 @@ impl<const D: usize> Particles<D> {
         self.position.is_empty()
     }
 
+    /// Keeps the particles at the positions that `stays` is true of, in their order.
+    pub fn retain(&mut self, stays: impl Fn([f32; D]) -> bool) {
+        let kept: Vec<bool> = self.position.iter().map(|&x| stays(x)).collect();
+        retain_by(&mut self.position, &kept);
+        retain_by(&mut self.velocity, &kept);
+        if let Some(affine) = &mut self.affine {
+            retain_by(affine, &kept);
+        }
+    }
+
     /// Keeps the first `len` particles: after a sort, `truncate(ranges.sorted())` removes those that
     /// lie in no active block.
     pub fn truncate(&mut self, len: usize) {
@@ -87,4 +97,9 @@ impl<const D: usize> Particles<D> {
             affine.truncate(len);
         }
     }
+}
+
+fn retain_by<T>(list: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    list.retain(|_| kept.next().copied().unwrap_or(true));
 }

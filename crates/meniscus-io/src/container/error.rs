@@ -1,4 +1,4 @@
-//! Why a file of ours cannot be written or read, and what to do.
+//! Why a file of ours cannot be written or read.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum WriteError {
     /// There is no room.
-    #[error(
-        "no space left on the disk to write {}; free some and run again with --resume (files written before are intact)",
-        path.display()
-    )]
+    #[error("no space left on the disk to write {}; files written before are intact", path.display())]
     DiskFull {
         /// The file.
         path: PathBuf,
@@ -89,26 +86,19 @@ pub enum CacheError {
         expected: &'static str,
     },
     /// Bytes were lost or changed after it was written.
-    #[error("{} is damaged: {problem}; {fix}", path.display())]
+    #[error("{} is damaged: {problem}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
         /// What is wrong.
         problem: String,
-        /// What to do.
-        fix: &'static str,
     },
     /// It is whole but holds what this program does not understand.
-    #[error(
-        "{} is not what this version of Meniscus writes: {problem}; use the version that wrote it, or {fix}",
-        path.display()
-    )]
+    #[error("{} is not what this version of Meniscus writes: {problem}", path.display())]
     Content {
         /// The file.
         path: PathBuf,
         /// What is wrong.
         problem: String,
-        /// What to do.
-        fix: &'static str,
     },
 }

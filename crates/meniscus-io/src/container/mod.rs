@@ -43,16 +43,13 @@ pub struct Kind {
     pub(crate) version: u32,
     /// As errors call it.
     pub(crate) name: &'static str,
-    /// What to do about a file of this kind that cannot be used.
-    pub(crate) fix: &'static str,
 }
 
 impl Kind {
     /// The checkpoints of a system, by four letters of its own and the version of their layout.
     pub const fn checkpoint(system: [u8; 4], version: u32) -> Self {
         let [a, b, c, d] = system;
-        let fix = "delete it and run again with --resume, which continues from the checkpoint before it";
-        Self { code: [b'c', b'p', b't', b'-', a, b, c, d], version, name: "checkpoint", fix }
+        Self { code: [b'c', b'p', b't', b'-', a, b, c, d], version, name: "checkpoint" }
     }
 
     /// What files with this code are called.
@@ -121,7 +118,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, kind: Kind) -> Result<T, Ca
         Ok((_, rest)) => format!("{} bytes are left over", rest.len()),
         Err(error) => error.to_string(),
     };
-    Err(CacheError::Content { path: path.into(), problem, fix: kind.fix })
+    Err(CacheError::Content { path: path.into(), problem })
 }
 
 /// The code and the name of a file's kind, from its header alone.
@@ -138,16 +135,13 @@ pub(crate) fn verify(path: &Path, kind: Kind) -> Result<(), CacheError> {
 
 fn read_payload(path: &Path, kind: Kind) -> Result<Vec<u8>, CacheError> {
     let (header, body) = read_body(path, kind)?;
-    decompress(&body, header.payload_len).map_err(|error| CacheError::Damaged {
-        path: path.into(),
-        problem: error.to_string(),
-        fix: kind.fix,
-    })
+    decompress(&body, header.payload_len)
+        .map_err(|error| CacheError::Damaged { path: path.into(), problem: error.to_string() })
 }
 
 fn read_body(path: &Path, kind: Kind) -> Result<(Header, Vec<u8>), CacheError> {
     let io_error = |source| CacheError::Io { path: path.into(), source };
-    let damaged = |problem| CacheError::Damaged { path: path.into(), problem, fix: kind.fix };
+    let damaged = |problem| CacheError::Damaged { path: path.into(), problem };
     let mut file = File::open(path).map_err(io_error)?;
     let header = Header::read(&mut file, path)?;
     if header.code != kind.code {
@@ -226,11 +220,7 @@ impl Header {
     }
 
     fn decode(bytes: &[u8], path: &Path) -> Result<Self, CacheError> {
-        let damaged = |problem: String| CacheError::Damaged {
-            path: path.into(),
-            problem,
-            fix: "delete it and run again with --resume",
-        };
+        let damaged = |problem: String| CacheError::Damaged { path: path.into(), problem };
         if !bytes.starts_with(&MAGIC[..bytes.len().min(MAGIC.len())]) {
             return Err(CacheError::NotMeniscus { path: path.into() });
         }

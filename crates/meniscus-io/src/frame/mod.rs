@@ -228,7 +228,7 @@ pub fn write_frame<const D: usize>(path: impl AsRef<Path>, frame: &Frame<D>) -> 
 pub fn read_frame<const D: usize>(path: impl AsRef<Path>) -> Result<Frame<'static, D>, CacheError> {
     let (path, kind) = (path.as_ref(), kind::<D>());
     let packed: Packed<D> = container::read(path, kind)?;
-    packed.unpack().map_err(|problem| CacheError::Content { path: path.into(), problem, fix: kind.fix })
+    packed.unpack().map_err(|problem| CacheError::Content { path: path.into(), problem })
 }
 
 /// Whether a file is a whole frame, without unpacking it.
@@ -246,13 +246,9 @@ pub fn frame_dimension(path: impl AsRef<Path>) -> Result<usize, CacheError> {
     }
 }
 
-const FIX: &str = "run again with --resume, which computes it again";
+pub(crate) const FRAME_2D: Kind = Kind { code: *b"frame-2d", version: 1, name: "frame in two dimensions" };
 
-pub(crate) const FRAME_2D: Kind =
-    Kind { code: *b"frame-2d", version: 1, name: "frame in two dimensions", fix: FIX };
-
-pub(crate) const FRAME_3D: Kind =
-    Kind { code: *b"frame-3d", version: 1, name: "frame in three dimensions", fix: FIX };
+pub(crate) const FRAME_3D: Kind = Kind { code: *b"frame-3d", version: 1, name: "frame in three dimensions" };
 
 const fn kind<const D: usize>() -> Kind {
     const { assert!(D == 2 || D == 3) };

@@ -13,7 +13,7 @@ mod events;
 mod matching;
 mod trace;
 
-use meniscus_core::grid::{Field, Slot};
+use meniscus_core::grid::{FaceField, Field, Slot};
 use meniscus_core::parallel;
 use meniscus_core::serde_array::array;
 use meniscus_core::vector::sub;
@@ -191,6 +191,27 @@ impl<const D: usize> Tracked<D> {
             events.extend(events::of_family(family, &self.regions, &next.regions));
         }
         next.settle_sealed(&found.regions);
+        (next, events)
+    }
+
+    /// The regions after something was changed between two steps, in which nothing moves; and what happened to the bubbles. What goes on keeps its identity and what it
+    /// lacks or has too much; what is new should have the volume that it has; the liquid should have this `part` of its volume.
+    pub fn rearranged(
+        &self,
+        params: &Params<D>,
+        found: &Found<D>,
+        (level_set, velocity): (&Field<f32, D>, &FaceField<f32, D>),
+        time: f64,
+        part: f64,
+    ) -> (Self, Vec<BubbleEvent>) {
+        let ancestry = trace(&self.labels, &found.regions.labels, level_set, velocity, 0.0);
+        let (mut next, events) = self.succeeded_by(params, found, &ancestry, [time, 0.0], 0.0);
+        next.rest_as_measured(part);
+        for region in next.regions.iter_mut().filter(|region| region.id != OPEN_AIR) {
+            if let Some(old) = self.regions.iter().find(|old| old.id == region.id) {
+                region.rest_volume += old.rest_volume - old.volume;
+            }
+        }
         (next, events)
     }
 

@@ -78,7 +78,7 @@ fn explain(what: &str, found: &str) -> (String, String, String) {
         _ => (
             format!("the text is not TOML: {problem}"),
             label,
-            "scenes are written in TOML, see https://toml.io; `meniscus scenes dam-break` prints an example".into(),
+            "scenes are written in TOML, see https://toml.io; those of the gallery are examples".into(),
         ),
     };
     (message, label, help)

@@ -9,14 +9,15 @@ use meniscus_core::shape::Shape;
 use meniscus_io::{Channel, Frame, FrameBubble, NO_AIR, OPEN_AIR, Points, names};
 use meniscus_liquid::projection::{self, AffineRegions, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Preconditioner, RigidState, State, StepInfo, Tiling, Tracked,
-    TrialSolve, Workspace, max_time_step, probe, step,
+    AirModel, Body, Bubble, Change, EventKind, Params, Preconditioner, RigidState, State, StepInfo, Tiling,
+    Tracked, TrialSolve, Workspace, max_time_step, probe, step,
 };
 use meniscus_scene::{ProbeKind, Setup};
 
 use super::terms::{bodies_of, everywhere, params_of, surroundings_of};
 use super::{Saved, Size, StepFailure, System};
 use crate::bodies::body_stats;
+use crate::branching::Rearrangement;
 use crate::controls::Controls;
 use crate::exact::exact_volume;
 use crate::frame::bubble_stats;
@@ -122,6 +123,24 @@ impl<const D: usize> System<D> for Liquid<D> {
         let mut warnings = step_warnings(&world.setup, &sources, &info);
         warnings.extend(volume_warning(&self.state, self.params.grid.dx));
         Ok(Stats { warnings, ..self.stats(&world.setup, now.dt, &info) })
+    }
+
+    fn rearrange(&mut self, world: &World<D>, change: Rearrangement<D>) -> Vec<BubbleEvent> {
+        let Rearrangement { liquids, left, taken, bodies } = change;
+        let is_same =
+            left.is_empty() && taken.is_empty() && liquids.is_empty() && bodies == self.state.bodies;
+        if is_same && self.state.smoke.len() == world.setup.smoke.len() {
+            return Vec::new();
+        }
+        let of_kind = |second: bool| -> Vec<Body<D>> {
+            let liquids = liquids.iter().filter(|liquid| liquid.is_second == second);
+            liquids.map(|l| Body { shape: l.shape.clone(), velocity: l.velocity }).collect()
+        };
+        let change = Change { liquid: of_kind(false), second: of_kind(true), left, taken, bodies };
+        let surroundings = surroundings_of(world, Step::new(self.state.time, 0.0));
+        self.workspace = Workspace::default();
+        let events = self.state.change(&self.params, &surroundings, &change);
+        events.iter().map(|event| event_line(event, self.state.time)).collect()
     }
 
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use liquid::Liquid;
 
+use crate::branching::Rearrangement;
 use crate::controls::Controls;
-use crate::stats::{ProbeValue, Stats};
+use crate::stats::{BubbleEvent, ProbeValue, Stats};
 use crate::world::{Step, World};
 
 /// Why a step failed.
@@ -43,6 +44,9 @@ pub(crate) trait System<const D: usize>: Any + Send {
 
     /// Takes a step, for which the bodies have moved. What all systems have in common is filled in by whoever calls this.
     fn step(&mut self, world: &World<D>, step: Step) -> Result<Stats, StepFailure>;
+
+    /// Changes what is where between two steps, in a world that is as it is after it; tells what happened to bubbles.
+    fn rearrange(&mut self, world: &World<D>, change: Rearrangement<D>) -> Vec<BubbleEvent>;
 
     /// What a probe measures now.
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue;

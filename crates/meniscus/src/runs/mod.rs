@@ -1,20 +1,32 @@
 //! A run: a simulation whose frames, statistics and checkpoints go to a folder.
 
+mod folder;
+mod identity;
+mod manifest;
+mod stored;
+mod tally;
+
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-use meniscus_io::{
-    CacheError, Frame, JsonLines, Kind, WriteError, read_checkpoint, write_checkpoint, write_frame,
-};
+use meniscus_io::{CacheError, Frame, JsonLines, WriteError, write_checkpoint, write_frame};
 use meniscus_scene::{Scene, Setup};
 
-use crate::folder::{self, Folder, FolderError, Manifest};
+pub use folder::{Folder, FolderError};
+pub(crate) use identity::hash_of;
+pub use manifest::{Manifest, Parent};
+pub use stored::{Lines, Run};
+pub use tally::Summary;
+
 use crate::session::{SavedSession, Session};
 use crate::simulation::SimulationError;
 use crate::stats::{self, Stats};
+use manifest::absolute;
+use stored::read_saved;
+use tally::Tally;
 
 /// What a run does with its folder.
 #[derive(Clone, Debug)]
@@ -25,8 +37,19 @@ pub struct RunOptions {
     pub resume: bool,
     /// Whether to begin anew in a folder that holds a run, which is deleted.
     pub overwrite: bool,
+    /// Where to begin, if not at the start.
+    pub from: Option<Branch>,
     /// The drift of the liquid's volume at which the run gives up, as a part of the volume.
     pub max_drift: Option<f64>,
+}
+
+/// The frame of another run that one begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branch {
+    /// The folder of that run.
+    pub run: PathBuf,
+    /// The frame, of which it has a checkpoint.
+    pub frame: u32,
 }
 
 /// What happens in a run.
@@ -60,25 +83,6 @@ pub enum Outcome {
     },
 }
 
-/// What a whole run comes to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Summary {
-    /// The frames that are there, the one at the start not counted.
-    pub frames: u32,
-    /// The largest drift of the liquid's volume, as a part of it.
-    pub max_drift: f64,
-    /// The frame of that.
-    pub frame_of_drift: u32,
-    /// The largest drift that there would be without all corrections up to then.
-    pub max_drift_uncorrected: f64,
-    /// By how much the volume at the start was off that of the shapes of the scene, as a part of it.
-    pub off_at_start: f64,
-    /// The volume that sources added, in m³ (2D: m²).
-    pub poured: f64,
-    /// The volume that sinks took or that left through open sides.
-    pub drained: f64,
-}
-
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -97,7 +101,7 @@ pub enum RunError {
     Cache(#[from] CacheError),
     /// The volume drifted too far.
     #[error(
-        "the liquid's volume is off by {:.3} % in frame {frame}, more than the {} % that --max-drift allows",
+        "the liquid's volume is off by {:.3} % in frame {frame}, more than the {} % that are allowed",
         100.0 * drift, (100.0 * limit * 1e9).round() / 1e9
     )]
     Drift {
@@ -135,21 +139,35 @@ fn run_in<const D: usize>(
     observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     let folder = Folder::new(&options.folder, scene.name());
-    let (begun, (manifest, _lock)) = if options.resume {
-        (None, folder::open_to_resume(&folder, scene)?)
+    let resumes = options.resume || !options.overwrite && manifest::goes_on(&folder, scene)?;
+    let (begun, (manifest, _lock)) = if resumes {
+        (None, manifest::open_to_resume(&folder, scene)?)
     } else {
         // Before a folder is made for it.
-        let simulation = Session::<D>::new(scene)?;
-        (Some(simulation), folder::begin(&folder, scene, options.overwrite)?)
+        let parent = options.from.as_ref().map(|from| parent_of(from, options)).transpose()?;
+        let simulation = start::<D>(scene, parent.as_ref())?;
+        (Some(simulation), manifest::begin(&folder, scene, parent, options.overwrite)?)
     };
     let setup = scene.setup::<D>();
-    let checkpoint = latest_checkpoint::<D>(&folder, &manifest, SavedSession::<D>::kind_of(scene.method()))?;
-    let position = checkpoint.as_ref().map_or((0, 0), |c| (c.frames_done, c.substeps_of_frame));
+    let checkpoint = match folder.checkpoint_to_continue::<D>(manifest.first_frame())? {
+        Some(numbers) => {
+            Some(read_saved(&folder, &manifest, numbers, SavedSession::<D>::kind_of(scene.method()))?)
+        }
+        None => None,
+    };
+    // A run killed just after it wrote one has left one too many.
+    folder.prune_checkpoints(&setup.output)?;
+    let begins = (manifest.first_frame(), 0);
+    let position = checkpoint.as_ref().map_or(begins, |c| (c.frames_done, c.substeps_of_frame));
     let mut simulation = match checkpoint {
         Some(checkpoint) => Session::<D>::resume(scene, checkpoint)?,
         None => {
-            let simulation = begun.map_or_else(|| Session::<D>::new(scene), Ok)?;
-            write_frame(folder.frame(0), &simulation.frame())?;
+            let simulation = begun.map_or_else(|| start(scene, manifest.parent.as_ref()), Ok)?;
+            write_frame(folder.frame(manifest.first_frame()), &simulation.frame())?;
+            if manifest.parent.is_some() {
+                // From now on the other run is not needed any more.
+                save(&folder, &setup, &simulation)?;
+            }
             simulation
         }
     };
@@ -164,7 +182,7 @@ fn run_in<const D: usize>(
     let events = JsonLines::resume(folder.events(), |line| is_before(line, position))?;
     let mut logs = Logs { stats, events, tally: tally.get() };
     logs.tally.check(options.max_drift)?;
-    if options.resume {
+    if resumes {
         let _ = observe(Event::Resumed { frames_done: position.0 });
     }
 
@@ -177,6 +195,29 @@ fn run_in<const D: usize>(
         let _ = written?;
         Ok(ended)
     })
+}
+
+/// The run to branch off, looked up.
+fn parent_of(from: &Branch, options: &RunOptions) -> Result<Parent, RunError> {
+    let hash = Run::open(&from.run)?.manifest().hash.clone();
+    let run = absolute(&from.run);
+    if run == absolute(&options.folder) {
+        return Err(FolderError::OverItself { folder: options.folder.clone() }.into());
+    }
+    Ok(Parent { run, frame: from.frame, hash })
+}
+
+/// A scene at its beginning, or where it branches off another run.
+fn start<const D: usize>(scene: &Scene, parent: Option<&Parent>) -> Result<Session<D>, RunError> {
+    let Some(parent) = parent else { return Ok(Session::new(scene)?) };
+    let run = Run::open(&parent.run)?;
+    if run.manifest().hash != parent.hash {
+        return Err(FolderError::OtherParent { folder: parent.run.clone() }.into());
+    }
+    if run.scene().dimension() != D {
+        return Err(SimulationError::OtherDimension { found: run.scene().dimension(), expected: D }.into());
+    }
+    Ok(Session::branch(run.scene(), run.checkpoint(parent.frame)?, scene)?)
 }
 
 /// The logs of a run, and what they come to.
@@ -208,22 +249,23 @@ fn advance<const D: usize>(
         if ends_frame {
             stop |= frames.write(simulation.frame().into_owned(), observe)?.is_break();
         }
-        let is_due = ends_frame && stats.frame.is_multiple_of(setup.output.checkpoint_every);
+        let is_due = ends_frame && setup.output.has_checkpoint(stats.frame);
         let drift = logs.tally.check(options.max_drift);
         if is_due || last || stop || drift.is_err() {
             stop |= frames.finish(observe)?.is_break();
-            save(frames.folder, &frames.manifest, simulation)?;
+            save(frames.folder, setup, simulation)?;
         }
         drift?;
         if stop && !last {
             return Ok(Outcome::Interrupted { frames_done: simulation.frames_done() });
         }
     }
-    let off_at_start = simulation
-        .system
-        .volume_at_start(&simulation.world)
-        .map_or(0.0, |[had, exact]| stats::drift(had, exact));
-    Ok(Outcome::Done(Summary { off_at_start, ..logs.tally.summary(simulation.frames_done()) }))
+    // What a branch begins with is not what its shapes say.
+    let first_frame = frames.manifest.first_frame();
+    let at_start = simulation.system.volume_at_start(&simulation.world).filter(|_| first_frame == 0);
+    let off_at_start = at_start.map_or(0.0, |[had, exact]| stats::drift(had, exact));
+    let last_frame = simulation.frames_done();
+    Ok(Outcome::Done(Summary { first_frame, last_frame, off_at_start, ..logs.tally.summary() }))
 }
 
 /// Writes frames while the simulation goes on, one at a time.
@@ -246,7 +288,7 @@ impl Frames<'_, '_> {
         let (number, folder, manifest) = (frame.frame, self.folder, self.manifest.clone());
         let write = move || {
             let bytes = write_frame(folder.frame(number), &frame)?;
-            folder.write_manifest(&manifest)?;
+            manifest.write(folder)?;
             Ok(bytes)
         };
         self.writing = Some((number, self.scope.spawn(write)));
@@ -264,102 +306,13 @@ impl Frames<'_, '_> {
     }
 }
 
-/// Writes a checkpoint, marked as one of this run.
-fn save<const D: usize>(
-    folder: &Folder,
-    manifest: &Manifest,
-    simulation: &Session<D>,
-) -> Result<(), RunError> {
+/// Writes a checkpoint, and removes those that are not to be kept any more.
+fn save<const D: usize>(folder: &Folder, setup: &Setup<D>, simulation: &Session<D>) -> Result<(), RunError> {
     let checkpoint = simulation.save();
     let path = folder.checkpoint(checkpoint.frames_done, checkpoint.substeps_of_frame);
-    write_checkpoint(path, checkpoint.kind(), &(&manifest.hash, &checkpoint))?;
-    folder.prune_checkpoints()?;
+    write_checkpoint(path, checkpoint.kind(), &checkpoint)?;
+    folder.prune_checkpoints(&setup.output)?;
     Ok(())
-}
-
-fn latest_checkpoint<const D: usize>(
-    folder: &Folder,
-    manifest: &Manifest,
-    kind: Kind,
-) -> Result<Option<SavedSession<D>>, RunError> {
-    let Some((frames, substeps)) = folder.checkpoint_to_continue::<D>()? else { return Ok(None) };
-    let path = folder.checkpoint(frames, substeps);
-    let (hash, checkpoint): (String, SavedSession<D>) = read_checkpoint(&path, kind)?;
-    let problem = if hash != manifest.hash {
-        "it is of another scene"
-    } else if (checkpoint.frames_done, checkpoint.substeps_of_frame) != (frames, substeps) {
-        "it is of another moment than its name says"
-    } else {
-        return Ok(Some(checkpoint));
-    };
-    let fix = "delete it and run again with --resume, which continues from the checkpoint before it";
-    Err(FolderError::Foreign { path, problem: problem.into(), fix }.into())
-}
-
-/// What the substeps so far come to.
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    /// The largest drift of the liquid's volume, and its frame.
-    drift: f64,
-    frame: u32,
-    /// The largest without corrections, without its sign.
-    uncorrected: f64,
-    poured: f64,
-    drained: f64,
-}
-
-impl Tally {
-    fn of(stats: &Stats) -> Self {
-        let Stats { frame, poured_volume: poured, drained_volume: drained, .. } = *stats;
-        let uncorrected = stats.drift_uncorrected().abs();
-        Self { drift: stats.drift(), frame, uncorrected, poured, drained }
-    }
-
-    /// From a line of `stats.jsonl`.
-    fn of_line(line: &serde_json::Value) -> Self {
-        let number = |key: &str| line.get(key).and_then(serde_json::Value::as_f64).unwrap_or(0.0);
-        let off = |key: &str| stats::drift(number(key), number("liquid_volume_target"));
-        Self {
-            drift: off("liquid_volume"),
-            frame: number("frame") as u32,
-            uncorrected: off("liquid_volume_uncorrected").abs(),
-            poured: number("poured_volume"),
-            drained: number("drained_volume"),
-        }
-    }
-
-    /// Both together, with the larger drift, the first of equals. No number is larger than any.
-    fn plus(self, other: Self) -> Self {
-        let worse = if other.drift.abs().total_cmp(&self.drift.abs()).is_gt() { other } else { self };
-        Self {
-            uncorrected: self.uncorrected.max(other.uncorrected),
-            poured: self.poured + other.poured,
-            drained: self.drained + other.drained,
-            ..worse
-        }
-    }
-
-    fn check(self, limit: Option<f64>) -> Result<(), RunError> {
-        let Self { frame, drift, .. } = self;
-        match limit {
-            Some(limit) if drift.is_nan() || drift.abs() > limit => {
-                Err(RunError::Drift { frame, drift, limit })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn summary(self, frames: u32) -> Summary {
-        Summary {
-            frames,
-            max_drift: self.drift.abs(),
-            frame_of_drift: self.frame,
-            max_drift_uncorrected: self.uncorrected,
-            off_at_start: 0.0,
-            poured: self.poured,
-            drained: self.drained,
-        }
-    }
 }
 
 /// Whether a line of a log belongs to what a checkpoint (frames done, substeps of the next) holds.

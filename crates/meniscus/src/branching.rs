@@ -1,0 +1,148 @@
+//! Changes of what is where: a scene that goes on with another one, and liquid that is put in.
+
+use std::collections::BTreeMap;
+
+use meniscus_core::shape::{RigidTransform, Shape};
+use meniscus_liquid::RigidState;
+use meniscus_scene::content::{self, Content};
+use meniscus_scene::{BodySetup, LiquidSetup, Scene, Setup};
+
+use crate::session::{SavedSession, Session};
+use crate::simulation::SimulationError;
+use crate::systems;
+use crate::world::World;
+
+/// What is changed of what is where.
+#[derive(Clone, Debug)]
+pub(crate) struct Rearrangement<const D: usize> {
+    /// Liquid that is put in.
+    pub liquids: Vec<LiquidSetup<D>>,
+    /// Where solids and bodies were that are there no longer.
+    pub left: Vec<Shape<D>>,
+    /// Where solids and bodies are that were not there.
+    pub taken: Vec<Shape<D>>,
+    /// The bodies from now on.
+    pub bodies: Vec<RigidState<D>>,
+}
+
+impl<const D: usize> Session<D> {
+    /// A scene that goes on with another one from where it was saved. What both have in common goes on; solids and bodies that only one has come and go;
+    /// liquid that is in the list of the other one in addition is put in.
+    pub fn branch(from: &Scene, saved: SavedSession<D>, to: &Scene) -> Result<Self, SimulationError> {
+        let (before, after) = (from.content(), to.content());
+        can_follow(from, to)?;
+        let old = Self::resume(from, saved)?;
+        let world = World::<D>::new(to)?;
+        let time = old.system.time();
+        let Self { world: old_world, system: old_system, frames_done, substeps_of_frame, .. } = old;
+
+        let old_bodies = old_system.bodies();
+        let was = |name: &String| old_world.setup.bodies.iter().position(|body| &body.name == name);
+        let state = |(k, body): (usize, &BodySetup<D>)| {
+            let fresh = RigidState::new(&world.bodies[k]);
+            let Some(old) = was(&body.name) else { return fresh };
+            let (then, now) = (&before.body[old], &after.body[k]);
+            if then.shape != now.shape {
+                return fresh;
+            }
+            let is_thrown =
+                (&then.velocity, &then.angular_velocity) != (&now.velocity, &now.angular_velocity);
+            let velocity = if is_thrown { fresh.velocity } else { old_bodies[old].velocity };
+            RigidState { velocity, ..old_bodies[old] }
+        };
+        let bodies: Vec<RigidState<D>> = world.setup.bodies.iter().enumerate().map(state).collect();
+
+        let then = Things::new(before, &old_world.setup, old_world.poses(time, old_bodies));
+        let now = Things::new(after, &world.setup, world.poses(time, &bodies));
+        let change = Rearrangement {
+            liquids: world.setup.liquids[old_world.setup.liquids.len()..].to_vec(),
+            left: then.not_among(&now),
+            taken: now.not_among(&then),
+            bodies,
+        };
+        let mut system = systems::resume(&world, old_system.save());
+        let events = system.rearrange(&world, change);
+        Ok(Self { world, system, frames_done, substeps_of_frame, has_failed: false, events })
+    }
+
+    /// Puts liquid in, as an entry `[[liquid]]` of the scene would.
+    pub fn add_liquid(&mut self, liquid: &str) -> Result<(), SimulationError> {
+        let scene = &self.world.scene;
+        let text = format!("{}\n[[liquid]]\n{}\n", scene.source_text().trim_end(), liquid.trim());
+        let name = format!("{}.toml", scene.name());
+        let more = Scene::parse(&name, &text, scene.folder(), &[])
+            .map_err(|error| SimulationError::BadLiquid(Box::new(error)))?;
+        can_follow(scene, &more)?;
+        let count = self.world.setup.liquids.len();
+        let change = Rearrangement {
+            liquids: more.setup::<D>().liquids[count..].to_vec(),
+            left: Vec::new(),
+            taken: Vec::new(),
+            bodies: self.system.bodies().to_vec(),
+        };
+        let events = self.system.rearrange(&self.world, change);
+        self.events.extend(events);
+        Ok(())
+    }
+}
+
+/// The solids and bodies of a scene at a moment, by their names.
+struct Things<const D: usize>(BTreeMap<String, Thing<D>>);
+
+struct Thing<const D: usize> {
+    /// As the scene has it.
+    content: content::Shape,
+    shape: Shape<D>,
+    pose: RigidTransform<D>,
+}
+
+impl<const D: usize> Things<D> {
+    fn new(content: &Content, setup: &Setup<D>, poses: Vec<RigidTransform<D>>) -> Self {
+        let solids = setup.solids.iter().zip(&content.solid);
+        let solids = solids.map(|(s, content)| (format!("solid {}", s.name), &content.shape, &s.shape));
+        let bodies = setup.bodies.iter().zip(&content.body);
+        let bodies = bodies.map(|(b, content)| (format!("body {}", b.name), &content.shape, &b.shape));
+        let thing = |((name, content, shape), pose): ((String, &_, &Shape<D>), _)| {
+            (name, Thing { content: Clone::clone(content), shape: shape.clone(), pose })
+        };
+        Self(solids.chain(bodies).zip(poses).map(thing).collect())
+    }
+
+    /// The shapes of those that others do not have, or have elsewhere.
+    fn not_among(&self, others: &Self) -> Vec<Shape<D>> {
+        let is_there = |name: &String, thing: &Thing<D>| {
+            others.0.get(name).is_some_and(|other| other.content == thing.content && other.pose == thing.pose)
+        };
+        let own = self.0.iter().filter(|(name, thing)| !is_there(name, thing));
+        own.map(|(_, thing)| thing.shape.clone().transformed(thing.pose).expect("a finite pose")).collect()
+    }
+}
+
+/// Whether a scene can go on as another one.
+fn can_follow(from: &Scene, to: &Scene) -> Result<(), SimulationError> {
+    if from.dimension() != to.dimension() {
+        return Err(SimulationError::OtherDimension { found: from.dimension(), expected: to.dimension() });
+    }
+    let (before, after) = (from.content(), to.content());
+    let is_same = [
+        ("method", before.method == after.method),
+        ("domain.size", before.domain.size == after.domain.size),
+        ("domain.cells", before.domain.cells == after.domain.cells),
+        ("time.fps", before.time.fps == after.time.fps),
+        ("air.model", before.air.model == after.air.model),
+        ("fluid", before.fluid.is_some() == after.fluid.is_some()),
+        ("liquid", after.liquid.starts_with(&before.liquid) && has_second(from) == has_second(to)),
+    ];
+    match is_same.iter().find(|(_, is_same)| !is_same) {
+        Some((key, _)) => Err(SimulationError::CannotFollow { key }),
+        None => Ok(()),
+    }
+}
+
+/// Whether two fluids are simulated.
+fn has_second(scene: &Scene) -> bool {
+    match scene.dimension() {
+        2 => scene.setup::<2>().second.is_some(),
+        _ => scene.setup::<3>().second.is_some(),
+    }
+}
