@@ -82,7 +82,7 @@ pub fn solve_bounded<const D: usize>(
     rayon::scope(|_| {
         let mut rounds = Rounds::new(operator, bounded, b, x, params, workspace)?;
         let guesses =
-            if operator.outer.is_empty() && operator.level.low_rank.is_empty() { ROUNDS } else { GUESSES };
+            if operator.outer.is_empty() && operator.level.matrix.low_rank.is_empty() { ROUNDS } else { GUESSES };
         let outcome = rounds.run(x, guesses);
         rounds.give_back(workspace);
         outcome

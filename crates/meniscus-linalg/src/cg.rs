@@ -129,7 +129,7 @@ impl<const D: usize> Solver<D> {
         let Operator { level, outer } = &operator;
         let touched = outer.touched_blocks::<D>();
         let multigrid = rayon::scope(|_| Multigrid::new(level, &touched));
-        workspace.cycle.fit(multigrid.finest(level));
+        workspace.cycle.fit(multigrid.finest());
         let kernel = multigrid.null_space().with_single(level.len(), outer.bare());
         let deflation = rayon::scope(|_| Deflation::new(level, outer, &kernel, multigrid.places()));
         let left = deflation.as_ref().map(|_| kernel.unfelt_by(outer));
@@ -176,7 +176,7 @@ impl<const D: usize> Solver<D> {
 
     /// Unknowns of every level, finest first.
     pub fn level_sizes(&self) -> Vec<usize> {
-        self.multigrid.sizes(&self.operator.level)
+        std::iter::once(self.operator.level.unknowns()).chain(self.multigrid.coarse_sizes()).collect()
     }
 
     /// |b - A x| / |b|, computed afresh; b is made compatible first, as [`Solver::solve`] does.
@@ -218,7 +218,7 @@ impl<const D: usize> Solver<D> {
             deflation.kernel().project_out(inner.to_mut());
         }
         each_chunk(&mut vectors.b, &inner, |b, r| *b = r as f32);
-        rayon::scope(|_| self.multigrid.cycle(&self.operator.level, vectors, &mut Profile::default()));
+        rayon::scope(|_| self.multigrid.cycle(vectors, &mut Profile::default()));
         if let Some(deflation) = &self.deflation {
             deflation.correct(&deflation.correction(&vectors.x, &inner, 1.0).0, &mut within);
         }
@@ -303,12 +303,11 @@ impl<const D: usize> Solver<D> {
         let chunk = TASK_BLOCKS * block_len::<D>();
         let Workspace { residual: r, direction: p, product: q, cycle, .. } = &mut self.workspace;
         [&mut *r, &mut *p, &mut *q].into_iter().for_each(|vector| vector.resize(b.len(), 0.0));
-        let (multigrid, level, deflation) =
-            (&mut self.multigrid, &self.operator.level, self.deflation.as_ref());
+        let (multigrid, deflation) = (&mut self.multigrid, self.deflation.as_ref());
         let product = |multigrid: &Multigrid<D>, x: &[f64], y: &mut [f64]| {
             let of_terms =
                 |y: &mut [f64]| deflation.map_or(0.0, |deflation| deflation.outer().add_product(x, y));
-            multigrid.finest(level).apply(x, y) + of_terms(y)
+            multigrid.finest().apply(x, y) + of_terms(y)
         };
         each_chunk(r, b, |r, b| *r = b);
         if guess {
@@ -332,7 +331,7 @@ impl<const D: usize> Solver<D> {
             if history.len() > params.max_iterations || !reached.is_finite() {
                 return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
             }
-            multigrid.cycle(level, cycle, &mut profile);
+            multigrid.cycle(cycle, &mut profile);
             profile.time(Kernel::Direction, || {
                 let within = deflation.map(|deflation| deflation.correction(&cycle.x, r, scale));
                 let rho_new = dot(r, &cycle.x, chunk) + within.as_ref().map_or(0.0, |within| within.1);

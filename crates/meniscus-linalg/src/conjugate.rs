@@ -4,7 +4,7 @@ use meniscus_core::parallel;
 
 use crate::Operator;
 use crate::cg::{SolveError, SolveInfo, SolveParams, dot, each_chunk};
-use crate::operator::{Level, Outer, Places};
+use crate::operator::{Arranged, Outer, Places};
 use crate::profile::{Kernel, Profile};
 
 /// Entries that one task sums up.
@@ -97,7 +97,7 @@ pub fn solve_by_diagonal<const D: usize>(
     x.fill(0.0);
     let touched = operator.outer.touched_blocks::<D>();
     let Some(places) = Places::new(&operator.level, |block| touched.binary_search(&block).is_ok()) else {
-        return by_diagonal(&operator.level, &operator.outer, &inverse, b, x, params);
+        return by_diagonal(&operator.level.whole(), &operator.outer, &inverse, b, x, params);
     };
     let [mut inner_inverse, mut inner_b] = [Vec::new(), Vec::new()];
     places.gather(&inverse, 0.0, &mut inner_inverse);
@@ -111,7 +111,7 @@ pub fn solve_by_diagonal<const D: usize>(
 }
 
 fn by_diagonal<const D: usize>(
-    level: &Level<f64, D>,
+    level: &Arranged<f64, D>,
     outer: &Outer,
     inverse: &[f64],
     b: &[f64],

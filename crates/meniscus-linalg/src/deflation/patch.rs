@@ -30,8 +30,9 @@ impl Patch {
     /// these reach far.
     pub(super) fn around<const D: usize>(level: &Level<f64, D>, term: &Term) -> Self {
         let n = block_len::<D>();
-        let is_touched = |i: usize| level.low_rank.find_row(i).is_some();
-        let is_local = |i: usize| i < level.slots() && !level.affine.touches(i / n, i % n) && !is_touched(i);
+        let matrix = &level.matrix;
+        let is_touched = |i: usize| matrix.low_rank.find_row(i).is_some();
+        let is_local = |i: usize| i < level.slots() && !matrix.affine.touches(i / n, i % n) && !is_touched(i);
         let is_extra = |i: usize| i >= level.slots() && !is_touched(i);
         let mut numbers = Numbers::new(n);
         let touched = term.unknowns.iter().map(|&u| u as usize);

@@ -7,7 +7,7 @@ use meniscus_core::parallel;
 
 use super::sheets::{AXES, NONE, SHEET};
 use super::stencil::Stencil;
-use super::{Level, SHEET_TASK};
+use super::{Level, Matrix, SHEET_TASK};
 use crate::real::Real;
 
 /// The sheets that a block may be cut into: with more it is cheaper as it is.
@@ -76,10 +76,10 @@ pub(crate) struct Places<const D: usize> {
 impl<const D: usize> Places<D> {
     /// Arranges a level; `keep` are the blocks that must stay whole. `None` if all do.
     pub(crate) fn new<T: Real>(level: &Level<T, D>, keep: impl Fn(usize) -> bool + Sync) -> Option<Self> {
-        if D != 3 || level.affine.is_empty() {
+        let Matrix { blocks, extras, affine, .. } = &*level.matrix;
+        if D != 3 || affine.is_empty() {
             return None;
         }
-        let blocks = &level.blocks;
         let cut = |block: usize| if keep(block) { None } else { cut_block(level, block) };
         let cuts = parallel::map(blocks.len(), cut);
         if cuts.iter().all(Option::is_none) {
@@ -101,7 +101,7 @@ impl<const D: usize> Places<D> {
             }
             ends.push(sheets.len());
         }
-        let (slots, extras) = (level.slots(), level.extras.len());
+        let (slots, extras) = (level.slots(), extras.len());
         Some(Self { slots, extras, blocks: Arc::new(kept), whole, cuts, sheets, ends })
     }
 
@@ -207,15 +207,14 @@ impl<const D: usize> Places<D> {
 
 /// The sheets that hold all unknowns of a block, if there are any; `None` if it had better stay whole.
 fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Option<Vec<Cut>> {
-    let n = block_len::<D>();
-    let stencil = &level.stencils[block];
-    if matches!(stencil, Stencil::Uniform { .. })
-        || !level.couplings[block].is_empty()
-        || !level.low_rank.rows_in(block * n..(block + 1) * n).is_empty()
+    let (n, matrix) = (block_len::<D>(), &level.matrix);
+    if matches!(matrix.stencils[block], Stencil::Uniform { .. })
+        || !matrix.couplings[block].is_empty()
+        || !matrix.low_rank.rows_in(block * n..(block + 1) * n).is_empty()
     {
         return None;
     }
-    let mut left = level.unknown_cells(block);
+    let mut left = matrix.unknown_cells(block);
     if left.count() > MOST * SHEET {
         return None;
     }

@@ -7,6 +7,7 @@ use meniscus_core::simd::simd;
 
 use super::boundary_cells;
 use super::contact::Contact;
+use super::level::Hold;
 use crate::real::{Real, Row, row_from, row_of, rows};
 
 /// The distance between the lower and the upper face of a cell in a block's face array.
@@ -144,11 +145,11 @@ impl<const D: usize> Patch<D> {
         self.faces.iter_mut().flatten().filter(nearly).for_each(|face| *face = most);
     }
 
-    /// The cells with an anchor or a mass, and both.
-    pub(crate) fn held<T: Real>(&self) -> Vec<(u16, [T; 2])> {
-        let held = self.anchors.iter().zip(&self.masses).map(|(&anchor, &mass)| [anchor, mass]);
-        let held = held.enumerate().filter(|(_, held)| *held != [0.0; 2]);
-        held.map(|(local, held)| (local as u16, held.map(T::of))).collect()
+    /// The cells with an anchor or a mass.
+    pub(crate) fn holds<T: Real>(&self) -> Vec<(u16, Hold<T>)> {
+        let holds = self.anchors.iter().zip(&self.masses).map(|(&anchor, &mass)| Hold { anchor, mass });
+        let holds = holds.enumerate().filter(|(_, hold)| *hold != Hold::default());
+        holds.map(|(local, hold)| (local as u16, hold.convert())).collect()
     }
 
     /// The diagonal of each cell without what extra unknowns add.
