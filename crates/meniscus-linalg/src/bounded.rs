@@ -25,9 +25,11 @@
 
 use meniscus_core::grid::block_len;
 
-use crate::cg::{SolveError, SolveInfo, SolveParams, Solver, Workspace, dot, each_chunk};
 use crate::operator::{Operator, TASK_BLOCKS};
+use crate::outcome::{SolveError, SolveInfo, SolveParams};
 use crate::profile::Profile;
+use crate::solver::{Solver, Workspace};
+use crate::vectors::{dot, each_chunk};
 
 /// The tolerance of rounds after which much of the set changes, and how little of it is not much.
 const LOOSE: f64 = 1e-2;
@@ -81,8 +83,11 @@ pub fn solve_bounded<const D: usize>(
     }
     rayon::scope(|_| {
         let mut rounds = Rounds::new(operator, bounded, b, x, params, workspace)?;
-        let guesses =
-            if operator.outer.is_empty() && operator.level.matrix.low_rank.is_empty() { ROUNDS } else { GUESSES };
+        let guesses = if operator.outer.is_empty() && operator.level.matrix.low_rank.is_empty() {
+            ROUNDS
+        } else {
+            GUESSES
+        };
         let outcome = rounds.run(x, guesses);
         rounds.give_back(workspace);
         outcome
