@@ -153,7 +153,7 @@ impl<A: FnMut(&[f64], &mut [f64]), B: FnMut(&[f64], &mut [f64])> Iteration for D
 /// [`Solver`](crate::Solver) is measured against. Sealed components are not taken care of.
 ///
 /// # Errors
-/// As [`conjugate_gradients`].
+/// If the tolerance is not reached, or a vector has the wrong length or holds numbers that are not finite.
 pub fn solve_by_diagonal<const D: usize>(
     operator: &Operator<D>,
     b: &[f64],

@@ -22,7 +22,7 @@ pub struct Workspace {
     pub(crate) cycle: Vectors,
     /// The right-hand side and the solution, where the finest level is arranged.
     inner: [Vec<f64>; 2],
-    /// Two more that a bounded solve needs.
+    /// The right-hand side without the active unknowns and the gradient of a bounded solve.
     pub(crate) of_bounded: [Vec<f64>; 2],
 }
 
@@ -31,9 +31,9 @@ pub struct Solver<const D: usize> {
     operator: Operator<D>,
     multigrid: Multigrid<D>,
     deflation: Option<Deflation>,
-    /// What the hierarchy does not see.
+    /// What the operator without outer terms does not see, and unknowns that nothing else holds.
     kernel: NullSpace,
-    /// The null space of the operator, where outer terms hold a part of that.
+    /// The null space of the operator with outer terms, if it has any: what of the kernel these do not hold.
     left: Option<NullSpace>,
     workspace: Workspace,
 }
@@ -73,7 +73,7 @@ impl<const D: usize> Solver<D> {
     /// Puts another matrix in the place of the inverse masses of all outer terms: see [`Operator::set_compliance`]. It costs next to nothing.
     ///
     /// # Panics
-    /// As that.
+    /// If a matrix is not square, or a degree of freedom is in two groups, or there is none of its number.
     pub fn set_compliance(&mut self, compliance: Vec<Compliance>) {
         self.operator.set_compliance(compliance);
         let outer = &self.operator.outer;
@@ -289,7 +289,7 @@ impl<const D: usize> Descent<'_, D> {
 
     /// Rounding brings the null space back, where nothing would ever take it away.
     fn take_null_space_away(&mut self) {
-        let kernel = self.deflation.map_or(self.multigrid.inner_null_space(), Deflation::kernel);
+        let kernel = self.deflation.map_or(self.multigrid.arranged_null_space(), Deflation::kernel);
         if kernel.is_empty() {
             return;
         }

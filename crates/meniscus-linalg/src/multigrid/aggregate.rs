@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, Mask as CellMask, Slot, block_len, cell_in_block, local_index};
+use meniscus_core::grid::{Blocks, Mask, Slot, block_len, cell_in_block, local_index};
 use meniscus_core::parallel;
 
 use crate::operator::{Level, Stencil};
@@ -16,8 +16,8 @@ use crate::real::Real;
 
 /// A connection of less than this part of all those of one of its two ends is weak. Where coefficients jump by a large factor, cells of both
 /// sides that shared an unknown would be tied to the neighbours of the stiff ones, on every level over twice the distance: with many small
-/// inclusions a thousand times as stiff as what is around them, a hundred iterations instead of 13 (with [clusters](super::clusters)). Half or twice as
-/// much costs a few iterations at some factor.
+/// inclusions a thousand times as stiff as what is around them, a hundred iterations instead of 13 (with [clusters](super::clusters)). Half as much costs
+/// three iterations at some factor and twice as much fourteen (`many_small_inclusions_3d` in `tests/iterations.rs`).
 const WEAK: f64 = 0.04;
 
 /// The map from the unknowns of a level to those of the next coarser one.
@@ -230,9 +230,9 @@ fn only_extra<T: Real, const D: usize>(level: &Level<T, D>, block: usize, local:
 /// The cells of a block that are linked with more than their neighbours.
 struct Links<const D: usize> {
     /// Extra unknowns or low-rank terms.
-    any: CellMask<D>,
+    any: Mask<D>,
     /// Low-rank terms.
-    terms: CellMask<D>,
+    terms: Mask<D>,
 }
 
 impl<const D: usize> Links<D> {
@@ -274,11 +274,11 @@ fn is_whole<T: Real, const D: usize>(
     stencil: &Stencil<T, D>,
     base: usize,
     links: &Links<D>,
-    unknown: &CellMask<D>,
+    unknown: &Mask<D>,
 ) -> bool {
-    if let Stencil::Mask(mask) = stencil
-        && mask.plain
-        && corners::<D>().all(|offset| mask.degree[base + offset] > 0)
+    if let Stencil::OnOff(on_off) = stencil
+        && on_off.plain
+        && corners::<D>().all(|offset| on_off.degree[base + offset] > 0)
     {
         return true;
     }

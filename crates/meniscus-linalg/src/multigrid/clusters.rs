@@ -11,7 +11,8 @@ use super::smooth::Vectors;
 use crate::operator::{Level, Places, Stencil};
 use crate::real::Real;
 
-/// Larger sets are seen by coarser levels.
+/// The most unknowns of a cluster: larger sets are seen by coarser levels. With 8 of them stiff inclusions take 23 iterations instead of 14
+/// (`many_small_inclusions_3d`); from 64 on no test notices.
 const LARGEST: usize = 512;
 
 /// A set of unknowns, by flat index.

@@ -9,19 +9,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use faer::Mat;
-use meniscus_core::grid::{Mask as CellMask, block_len};
+use meniscus_core::grid::{Mask, block_len};
 use meniscus_core::parallel;
 
 use super::aggregate::{Aggregation, coarse_local, groups};
 use crate::operator::{Level, Matrix, Outer, Places, Stencil};
 use crate::real::Real;
 
+/// No sealed component.
 const NONE: u32 = u32::MAX;
 
-/// Values that a thread takes at a time.
+/// Values that a thread takes at a time. Sums are taken over them, so results depend on this number by rounding.
 const CHUNK: usize = 1 << 14;
 
-/// Where at most this part of the unknowns is sealed, they are few.
+/// Where at most one of so many unknowns is sealed, they are few: they are listed, and all others need not be looked at. For speed alone, but for the order of sums.
 const FEW: usize = 16;
 
 /// An orthonormal basis of the null space. A vector is a list of (component, value): it has that value on
@@ -137,7 +138,7 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
             return Vec::new();
         }
         // Those above an unknown, as far as that can be seen without a closer look.
-        let mut known = CellMask::EMPTY;
+        let mut known = Mask::EMPTY;
         for (octant, child) in aggregation.children[block].iter().enumerate() {
             let Some(child) = child.map(|c| c as usize) else { continue };
             let unknown = fine.matrix.unknown_cells(child);
@@ -191,7 +192,7 @@ impl NullSpace {
         Self { labels: Arc::new(labels), few, ..self }
     }
 
-    /// The same for vectors that have been arranged.
+    /// This null space in vectors that have been arranged.
     pub(crate) fn arranged<const D: usize>(&self, places: &Places<D>) -> Self {
         if self.labels.is_empty() {
             return self.clone();
@@ -245,7 +246,7 @@ impl NullSpace {
         })
     }
 
-    /// The same with vectors of one unknown each, of `len` in all.
+    /// This null space and with it vectors of one unknown each; vectors are `len` long.
     pub(crate) fn with_single(&self, len: usize, unknowns: &[u32]) -> Self {
         if unknowns.is_empty() {
             return self.clone();

@@ -327,7 +327,7 @@ struct Visited {
     states: Vec<(usize, f32)>,
 }
 
-/// Blocks of a group that are worth the cost of handing them to threads.
+/// Blocks of a group that are worth the cost of handing them to threads. For speed alone.
 const WORTH_SHARING: usize = 4;
 
 /// Visits the blocks of one group. They share nothing, so each is computed from the same x and v and

@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use meniscus_core::grid::{Mask as CellMask, block_len};
+use meniscus_core::grid::{Mask, block_len};
 use meniscus_core::parallel::{self, PIECE};
 use meniscus_core::simd::simd;
 
@@ -32,13 +32,14 @@ pub struct AffineTerm<const D: usize> {
     pub weight: f64,
 }
 
-/// Cells of a contact, on average, below which it is better to store columns.
+/// Cells of a contact, on average, below which it is better to store columns: what they take is then less. The tests take as many iterations with any
+/// number.
 const SCATTERED: usize = 3;
 
-/// Blocks, or terms, with little to do that one task works through.
+/// Blocks, or terms, with little to do that one task works through. For speed alone.
 const TASK: usize = 64;
 
-/// Terms with sums over their contacts that one task works through.
+/// Terms with sums over their contacts that one task works through. For speed alone.
 const SUMS_TASK: usize = 8;
 
 /// A term on all levels.
@@ -131,7 +132,7 @@ impl<const D: usize> Affine<D> {
         Self { bodies, first_dof, edge, contacts, of_terms }
     }
 
-    /// The same terms with other contacts: of the next coarser level if `edge` is twice as long.
+    /// These terms with other contacts: of the next coarser level if `edge` is twice as long.
     pub(crate) fn with_contacts(&self, edge: f64, contacts: Vec<Vec<Contact<D>>>) -> Self {
         Self::with_bodies(self.bodies.clone(), self.first_dof, edge, contacts)
     }
@@ -202,7 +203,7 @@ impl<const D: usize> Affine<D> {
         self.first_dof + term * k..self.first_dof + (term + 1) * k
     }
 
-    /// The same without the contacts that are not to be kept.
+    /// These terms without the contacts that are not to be kept.
     pub(crate) fn retain(mut self, keep: impl Fn(&Contact<D>) -> bool) -> Self {
         self.contacts.iter_mut().for_each(|contacts| contacts.retain(&keep));
         Self::with_bodies(self.bodies.clone(), self.first_dof, self.edge, self.contacts)
@@ -218,6 +219,7 @@ impl<const D: usize> Affine<D> {
         self.contacts.len()
     }
 
+    /// The contacts of a block.
     pub(crate) fn contacts(&self, block: usize) -> &[Contact<D>] {
         self.contacts.get(block).map_or(&[], Vec::as_slice)
     }
@@ -421,8 +423,8 @@ impl<const D: usize> Affine<D> {
     }
 
     /// The cells of a block that terms touch.
-    pub(crate) fn touched(&self, block: usize) -> CellMask<D> {
-        self.contacts(block).iter().fold(CellMask::EMPTY, |all, contact| all.or(&contact.cells))
+    pub(crate) fn touched(&self, block: usize) -> Mask<D> {
+        self.contacts(block).iter().fold(Mask::EMPTY, |all, contact| all.or(&contact.cells))
     }
 
     /// The column of F of a cell, by contact: (term, numbers).

@@ -1,6 +1,6 @@
 //! The cells that touch an affine term: sets in bits, and sums over them.
 
-use meniscus_core::grid::Mask as CellMask;
+use meniscus_core::grid::Mask;
 use meniscus_core::parallel::{self, PIECE};
 
 use super::sheets::Cells;
@@ -20,7 +20,7 @@ pub(crate) struct Contact<const D: usize> {
     pub(crate) bound: f32,
     /// Where the block's first cell is touched (or would be), from the centre of the term, in cells of the finest level.
     pub(crate) at: [f64; D],
-    pub(crate) cells: CellMask<D>,
+    pub(crate) cells: Mask<D>,
 }
 
 /// The cells of a sheet that touch one term along one axis: what a contact is for a block.
@@ -140,7 +140,7 @@ impl<const D: usize> Touches<D> {
         self.by_sheet.group(sheet)
     }
 
-    /// Those of a term, each with its sheet.
+    /// The touches of a term, each with its sheet.
     #[inline(always)]
     pub(super) fn of_term(&self, term: usize) -> &[(u32, Touch<D>)] {
         self.by_term.group(term)
@@ -172,7 +172,7 @@ pub(super) static MEMBERS: [Row<f32>; 256] = {
 
 /// Calls `row(y, z, members)` for the rows that have any.
 #[inline(always)]
-pub(super) fn for_each_row<const D: usize>(cells: &CellMask<D>, mut row: impl FnMut(usize, usize, u8)) {
+pub(super) fn for_each_row<const D: usize>(cells: &Mask<D>, mut row: impl FnMut(usize, usize, u8)) {
     for (z, &layer) in cells.layers().iter().enumerate().filter(|(_, layer)| **layer != 0) {
         for y in 0..8 {
             let bits = (layer >> (8 * y)) as u8;

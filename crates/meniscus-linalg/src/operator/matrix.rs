@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, Mask as CellMask, Slot, block_len};
+use meniscus_core::grid::{Blocks, Mask, Slot, block_len};
 use meniscus_core::parallel;
 use meniscus_core::simd::simd;
 
@@ -51,12 +51,12 @@ impl<T: Real, const D: usize> Matrix<T, D> {
     }
 
     /// The cells of a block that are unknowns.
-    pub(crate) fn unknown_cells(&self, block: usize) -> CellMask<D> {
+    pub(crate) fn unknown_cells(&self, block: usize) -> Mask<D> {
         self.stencils[block].unknown_cells().or(&self.touched_cells(block))
     }
 
     /// The cells of a block that low-rank terms touch.
-    pub(crate) fn touched_cells(&self, block: usize) -> CellMask<D> {
+    pub(crate) fn touched_cells(&self, block: usize) -> Mask<D> {
         let n = block_len::<D>();
         let mut touched = self.affine.touched(block);
         let rows = self.low_rank.rows_in(block * n..(block + 1) * n);
@@ -89,16 +89,16 @@ impl<T: Real, const D: usize> Matrix<T, D> {
             own.is_empty()
                 || (0..2 * D).map(|k| (k / 2, k % 2)).all(|(axis, side)| {
                     let closed = own.without(&stencil.open_cells(axis, side));
-                    let beyond = beyond(axis, side).unwrap_or(CellMask::EMPTY);
+                    let beyond = beyond(axis, side).unwrap_or(Mask::EMPTY);
                     closed.and(&unknown[block].beside(axis, side, &beyond)).is_empty()
                 })
         };
         let plain = parallel::map(self.blocks.len(), |block| {
-            matches!(self.stencils[block], Stencil::Mask(_)) && is_plain(block)
+            matches!(self.stencils[block], Stencil::OnOff(_)) && is_plain(block)
         });
         for (stencil, plain) in self.stencils.iter_mut().zip(plain) {
-            if let Stencil::Mask(mask) = stencil {
-                mask.plain = plain;
+            if let Stencil::OnOff(on_off) = stencil {
+                on_off.plain = plain;
             }
         }
     }

@@ -42,10 +42,10 @@ pub use stencil::{Patch, face_len, lower_face, upper_face};
 pub(crate) use stencil::{Stencil, coordinate};
 pub(crate) use tile::{LANES, Planes, Tile, lane, planes, spread};
 
-/// Blocks that one task works through: large enough to hide the cost of a task.
+/// Blocks that one task works through: large enough to hide the cost of a task. Sums are taken over them, so results depend on this number by rounding.
 pub(crate) const TASK_BLOCKS: usize = 16;
 
-/// Sheets that one task works through.
+/// Sheets that one task works through, about as many cells as [`TASK_BLOCKS`] have.
 pub(crate) const SHEET_TASK: usize = 128;
 
 /// The cells of a block with coordinate 0 along `axis`.

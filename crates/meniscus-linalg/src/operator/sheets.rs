@@ -4,7 +4,7 @@
 //! block is cut into *sheets* of 8×8 cells, each small enough to be worked on in registers. A sheet knows the next ones in its plane and those of the planes below and above;
 //! all others are reached by couplings, as extra unknowns are. Only an [`Arranged`] level knows of them.
 
-use meniscus_core::grid::Mask as CellMask;
+use meniscus_core::grid::Mask;
 
 use super::arranged::Arranged;
 use super::contact::{Moments, Touches};
@@ -152,12 +152,12 @@ impl<T: Real> Links<T> {
 
 /// The places of the bits that are set.
 pub(super) fn places_of(cells: u64) -> impl Iterator<Item = usize> {
-    CellMask::<2>::from_bits(cells).iter()
+    Mask::<2>::from_bits(cells).iter()
 }
 
 /// The places beside a cell of a sheet, or of the next one on the same side: the cells there look for their neighbours on the other.
 pub(super) fn cells_beside(cells: u64, next: u64, axis: usize, side: usize) -> u64 {
-    let [own, next] = [cells, next].map(CellMask::<2>::from_bits);
+    let [own, next] = [cells, next].map(Mask::<2>::from_bits);
     own.beside(axis, side, &next).bits()
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Mask as CellMask, block_len};
+use meniscus_core::grid::{Mask, block_len};
 use meniscus_core::parallel;
 
 use super::extras::{Coupling, Edge, Extras};
@@ -12,7 +12,7 @@ use super::stencil::Patch;
 use super::{Affine, Contact, Hold, Level, Operator, Outer};
 
 impl<const D: usize> Operator<D> {
-    /// The same operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
+    /// The operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
     /// what coupled them to others anchors those.
     pub(crate) fn without(&self, known: &[bool]) -> Self {
         let outer = self.outer.renamed(|i| (!known[i]).then_some(i));
@@ -128,7 +128,7 @@ impl<const D: usize> Level<f64, D> {
 impl<const D: usize> Affine<D> {
     fn without(&self, known: &[bool]) -> Self {
         let reduced = |block: usize| {
-            let known = CellMask::from_fn(|local| known[block * block_len::<D>() + local]);
+            let known = Mask::from_fn(|local| known[block * block_len::<D>() + local]);
             let reduce = |contact: &Contact<D>| Contact { cells: contact.cells.without(&known), ..*contact };
             self.contacts(block).iter().map(reduce).collect()
         };
