@@ -82,6 +82,10 @@ impl<T: Real, const D: usize> Level<T, D> {
     pub(crate) fn with_affine(mut self, affine: Affine<D>, dofs: usize) -> Self {
         let matrix = Arc::make_mut(&mut self.matrix);
         (matrix.affine, matrix.dofs) = (affine, dofs);
+        // Cells that nothing but affine terms holds are unknowns too.
+        if !matrix.affine.is_empty() {
+            matrix.mark_plain(&[]);
+        }
         self
     }
 
