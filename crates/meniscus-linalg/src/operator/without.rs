@@ -5,7 +5,7 @@ use std::sync::Arc;
 use meniscus_core::grid::{Mask, block_len};
 use meniscus_core::parallel;
 
-use super::extras::{Coupling, Edge, Extras};
+use super::extras::{Edge, Extras};
 use super::low_rank::{Factor, LowRank};
 use super::matrix::Matrix;
 use super::stencil::Patch;
@@ -24,11 +24,14 @@ impl<const D: usize> Level<f64, D> {
     fn without(&self, known: &[bool]) -> Self {
         let Matrix { blocks, stencils, couplings, extras, low_rank, affine, dofs } = &*self.matrix;
         let low_rank = low_rank.without(known);
-        let (extras, couplings, extra_holds) =
-            match known[self.slots()..].contains(&true) || self.coupled_to_known(known) {
-                true => self.extras_without(known),
-                false => (extras.clone(), couplings.clone(), self.extra_holds.clone()),
-            };
+        let is_changed = known[self.slots()..].contains(&true) || self.coupled_to_known(known);
+        let (extra_holds, extras, couplings) = if is_changed {
+            let (holds, edges) = self.extras_without(known);
+            let (extras, couplings) = Extras::new(self.slots(), block_len::<D>(), &holds, &edges);
+            (holds, extras, couplings)
+        } else {
+            (self.extra_holds.clone(), extras.clone(), couplings.clone())
+        };
         let changed = self.changed_blocks(known);
         let of_block = |patch: &mut Patch<D>, block: usize| {
             if !changed[block] {
@@ -102,8 +105,8 @@ impl<const D: usize> Level<f64, D> {
         }
     }
 
-    /// Extra unknowns, their couplings by block, and what holds them.
-    fn extras_without(&self, known: &[bool]) -> (Extras<f64>, Vec<Vec<Coupling<f64>>>, Vec<Hold<f64>>) {
+    /// What holds the extra unknowns that are left, and their edges.
+    fn extras_without(&self, known: &[bool]) -> (Vec<Hold<f64>>, Vec<Edge>) {
         let slots = self.slots();
         let mut holds = self.extra_holds.clone();
         let mut edges: Vec<Edge> = Vec::new();
@@ -120,8 +123,7 @@ impl<const D: usize> Level<f64, D> {
                 }
             }
         }
-        let (extras, couplings) = Extras::new(slots, block_len::<D>(), &holds, &edges);
-        (extras, couplings, holds)
+        (holds, edges)
     }
 }
 
