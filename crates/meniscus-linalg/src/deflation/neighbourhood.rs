@@ -5,9 +5,9 @@ use meniscus_core::grid::block_len;
 use crate::operator::{Level, Term};
 
 /// How far around a term its columns of Z reach, in cells, in two and in three dimensions: what moves a body decays more slowly in the plane. Bounded
-/// by `rigid_bodies_of_any_density_2d` and `_3d` (`tests/iterations.rs`): with a quarter of it they take 20 iterations instead of 14, and 15 instead of 11.
+/// by the tests of rigid bodies in `tests/iterations.rs`: with a quarter of it they take 20 iterations instead of 14, and 15 instead of 11.
 const REACH: [usize; 2] = [8, 4];
-/// Sweeps that make the columns, there and back. Half as many cost three iterations at a density of 1e-6 (`rigid_bodies_of_any_density_2d`); twice as many
+/// Sweeps that make the columns, there and back. Half as many cost three iterations where bodies are lightest (the same tests, in 2D); twice as many
 /// are not noticed.
 const SWEEPS: usize = 6;
 

@@ -38,7 +38,7 @@ const COARSEST: usize = 100;
 const DENSE_LIMIT: usize = 1200;
 
 /// Rounds of relaxation in one visit to a block of the finest level. With one, 16 iterations instead of 10 (system A at 128 cells), and in `tests/iterations.rs` 12
-/// instead of 9 (`density_jumps_3d`); three are not noticed.
+/// instead of 9 (where coefficients jump, in 3D); three are not noticed.
 const FINE_ROUNDS: usize = 2;
 
 /// Rounds of relaxation in one visit to a block of a coarser level. Coarse levels are cheap, and what they do well the finest need not repeat.
