@@ -17,7 +17,7 @@
 use crate::grid::Grid;
 
 /// Within this many cells of the surface a corner counts as lying on it: far above the rounding of a
-/// distance, far below anything that a grid resolves.
+/// distance, far below anything that a grid resolves. `faces_in_an_aligned_wall_are_closed` notices 0; 1e-4 would do as well.
 const ON_SURFACE: f64 = 1e-9;
 
 /// The open fraction of a face of a `D`-dimensional cell, from its `2^(D-1)` corner distances: the open

@@ -1,14 +1,61 @@
-//! Conjugate gradients for operators that are not an [`Operator`](crate::Operator).
+//! Preconditioned conjugate gradients.
 
 use meniscus_core::parallel;
 
 use crate::Operator;
-use crate::cg::{SolveError, SolveInfo, SolveParams, dot, each_chunk};
-use crate::operator::{Level, Outer, Places};
+use crate::operator::{Arranged, Outer, Places};
+use crate::outcome::{SolveError, SolveInfo, SolveParams};
 use crate::profile::{Kernel, Profile};
+use crate::vectors::{CHUNK, dot, each_chunk};
 
-/// Entries that one task sums up.
-const CHUNK: usize = 1 << 13;
+/// The vectors x, r, z, p and q of conjugate gradients for A x = b, and what acts on them. Precisions, scales and memory are those of whoever
+/// iterates, so that no pass over the vectors is more than the preconditioner at hand needs.
+pub(crate) trait Iteration {
+    /// |r| as a part of |b|, at the beginning.
+    fn residual(&self) -> f64;
+
+    /// z = B r.
+    fn precondition(&mut self, profile: &mut Profile);
+
+    /// r · z.
+    fn gain(&mut self) -> f64;
+
+    /// p = z + beta p; with no beta p = z, the first direction.
+    fn turn(&mut self, beta: Option<f64>);
+
+    /// q = A p; returns p · q.
+    fn product(&mut self) -> f64;
+
+    /// x += alpha p, r -= alpha q; returns |r| as a part of |b|.
+    fn advance(&mut self, alpha: f64) -> f64;
+}
+
+/// Iterates to the tolerance; returns the residuals before the first and after every iteration, and where the time went.
+pub(crate) fn iterate(
+    iteration: &mut impl Iteration,
+    params: &SolveParams,
+) -> Result<(Vec<f64>, Profile), SolveError> {
+    let (mut history, mut profile) = (Vec::new(), Profile::default());
+    let (mut reached, mut last_gain) = (iteration.residual(), None);
+    loop {
+        history.push(reached);
+        if reached <= params.tolerance {
+            return Ok((history, profile));
+        }
+        if history.len() > params.max_iterations || !reached.is_finite() {
+            return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
+        }
+        iteration.precondition(&mut profile);
+        let gain = profile.time(Kernel::Direction, || {
+            let gain = iteration.gain();
+            iteration.turn(last_gain.map(|last| gain / last));
+            gain
+        });
+        let curvature = profile.time(Kernel::Product, || iteration.product());
+        reached = profile.time(Kernel::Update, || iteration.advance(gain / curvature));
+        last_gain = Some(gain);
+    }
+}
 
 /// Solves A x = b for a symmetric positive definite A by preconditioned conjugate gradients; `x` holds the initial guess
 /// and receives the solution; a guess with a larger residual than none is not used. `product(p, q)` writes q = A p, and `precondition(r, z)` writes z = B r with
@@ -22,8 +69,8 @@ const CHUNK: usize = 1 << 13;
 pub fn conjugate_gradients(
     b: &[f64],
     x: &mut [f64],
-    mut product: impl FnMut(&[f64], &mut [f64]),
-    mut precondition: impl FnMut(&[f64], &mut [f64]),
+    product: impl FnMut(&[f64], &mut [f64]),
+    precondition: impl FnMut(&[f64], &mut [f64]),
     params: &SolveParams,
 ) -> Result<SolveInfo, SolveError> {
     if x.len() != b.len() {
@@ -33,55 +80,80 @@ pub fn conjugate_gradients(
     if !norm_b.is_finite() || !dot(x, x, CHUNK).is_finite() {
         return Err(SolveError::NotFinite);
     }
-    let (mut history, mut profile) = (Vec::new(), Profile::default());
     if norm_b == 0.0 {
         x.fill(0.0);
-        history.push(0.0);
-        return Ok(SolveInfo { iterations: 0, relative_residual: 0.0, history, sealed: Vec::new(), profile });
+        return Ok(SolveInfo::idle(Vec::new()));
     }
-    let scale = 1.0 / norm_b;
-    let [mut r, mut z, mut p, mut q] = std::array::from_fn(|_| vec![0.0; b.len()]);
-    product(x, &mut q);
-    each_chunk(&mut r, b, |r, b| *r = scale * b);
-    each_chunk(&mut r, &q, |r, q| *r -= scale * q);
-    if dot(&r, &r, CHUNK) > 1.0 {
-        x.fill(0.0);
-        each_chunk(&mut r, b, |r, b| *r = scale * b);
-    }
-    let mut rho = 0.0;
-    loop {
-        let reached = dot(&r, &r, CHUNK).sqrt();
-        history.push(reached);
-        if reached <= params.tolerance {
-            break;
-        }
-        if history.len() > params.max_iterations || !reached.is_finite() {
-            return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
-        }
-        precondition(&r, &mut z);
-        profile.time(Kernel::Direction, || {
-            let rho_new = dot(&r, &z, CHUNK);
-            // The first direction is z alone: p is zero.
-            let beta = if rho == 0.0 { 0.0 } else { rho_new / rho };
-            each_chunk(&mut p, &z, |p, z| *p = z + beta * *p);
-            rho = rho_new;
-        });
-        profile.time(Kernel::Product, || product(&p, &mut q));
-        profile.time(Kernel::Update, || {
-            let alpha = rho / dot(&p, &q, CHUNK);
-            each_chunk(x, &p, |x, p| *x += norm_b * alpha * p);
-            each_chunk(&mut r, &q, |r, q| *r -= alpha * q);
-        });
-    }
+    let [r, z, p, q] = std::array::from_fn(|_| vec![0.0; b.len()]);
+    let mut descent = Descent { product, precondition, x, r, z, p, q, norm_b };
+    descent.begin(b);
+    let (history, profile) = iterate(&mut descent, params)?;
     let relative_residual = *history.last().expect("never empty");
     Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history, sealed: Vec::new(), profile })
+}
+
+/// The iteration of [`conjugate_gradients`]: but for x, the vectors are those of a right-hand side scaled to norm one.
+struct Descent<'a, A, B> {
+    product: A,
+    precondition: B,
+    x: &'a mut [f64],
+    r: Vec<f64>,
+    z: Vec<f64>,
+    p: Vec<f64>,
+    q: Vec<f64>,
+    norm_b: f64,
+}
+
+impl<A: FnMut(&[f64], &mut [f64]), B> Descent<'_, A, B> {
+    fn begin(&mut self, b: &[f64]) {
+        let scale = 1.0 / self.norm_b;
+        (self.product)(self.x, &mut self.q);
+        each_chunk(&mut self.r, b, |r, b| *r = scale * b);
+        each_chunk(&mut self.r, &self.q, |r, q| *r -= scale * q);
+        if dot(&self.r, &self.r, CHUNK) > 1.0 {
+            self.x.fill(0.0);
+            each_chunk(&mut self.r, b, |r, b| *r = scale * b);
+        }
+    }
+}
+
+impl<A: FnMut(&[f64], &mut [f64]), B: FnMut(&[f64], &mut [f64])> Iteration for Descent<'_, A, B> {
+    fn residual(&self) -> f64 {
+        dot(&self.r, &self.r, CHUNK).sqrt()
+    }
+
+    fn precondition(&mut self, _: &mut Profile) {
+        (self.precondition)(&self.r, &mut self.z);
+    }
+
+    fn gain(&mut self) -> f64 {
+        dot(&self.r, &self.z, CHUNK)
+    }
+
+    fn turn(&mut self, beta: Option<f64>) {
+        // The first direction is z alone: p is zero.
+        let beta = beta.unwrap_or(0.0);
+        each_chunk(&mut self.p, &self.z, |p, z| *p = z + beta * *p);
+    }
+
+    fn product(&mut self) -> f64 {
+        (self.product)(&self.p, &mut self.q);
+        dot(&self.p, &self.q, CHUNK)
+    }
+
+    fn advance(&mut self, alpha: f64) -> f64 {
+        let step = self.norm_b * alpha;
+        each_chunk(self.x, &self.p, |x, p| *x += step * p);
+        each_chunk(&mut self.r, &self.q, |r, q| *r -= alpha * q);
+        self.residual()
+    }
 }
 
 /// Solves A x = b with the diagonal of A as the preconditioner, from zero: what the multigrid of
 /// [`Solver`](crate::Solver) is measured against. Sealed components are not taken care of.
 ///
 /// # Errors
-/// As [`conjugate_gradients`].
+/// If the tolerance is not reached, or a vector has the wrong length or holds numbers that are not finite.
 pub fn solve_by_diagonal<const D: usize>(
     operator: &Operator<D>,
     b: &[f64],
@@ -97,7 +169,7 @@ pub fn solve_by_diagonal<const D: usize>(
     x.fill(0.0);
     let touched = operator.outer.touched_blocks::<D>();
     let Some(places) = Places::new(&operator.level, |block| touched.binary_search(&block).is_ok()) else {
-        return by_diagonal(&operator.level, &operator.outer, &inverse, b, x, params);
+        return by_diagonal(&operator.level.whole(), &operator.outer, &inverse, b, x, params);
     };
     let [mut inner_inverse, mut inner_b] = [Vec::new(), Vec::new()];
     places.gather(&inverse, 0.0, &mut inner_inverse);
@@ -111,7 +183,7 @@ pub fn solve_by_diagonal<const D: usize>(
 }
 
 fn by_diagonal<const D: usize>(
-    level: &Level<f64, D>,
+    level: &Arranged<f64, D>,
     outer: &Outer,
     inverse: &[f64],
     b: &[f64],

@@ -6,22 +6,25 @@
 //! every level. [`solve_bounded`] minimises with bounds. [`conjugate_gradients`] is the same iteration for any other operator and preconditioner.
 
 mod bounded;
-mod cg;
 mod conjugate;
 mod deflation;
 mod multigrid;
 mod operator;
+mod outcome;
 mod profile;
 mod real;
+mod solver;
+mod vectors;
 
 pub use bounded::{BoundedInfo, solve_bounded};
-pub use cg::{Sealed, SolveError, SolveInfo, SolveParams, Solver, Workspace};
 pub use conjugate::{conjugate_gradients, solve_by_diagonal};
 pub use operator::{
     AffineTerm, AssembleError, Compliance, ExtraUnknown, LowRankTerm, Operator, Patch, face_len, lower_face,
     upper_face,
 };
+pub use outcome::{Sealed, SolveError, SolveInfo, SolveParams};
 pub use profile::{Kernel, Profile};
+pub use solver::{Solver, Workspace};
 
 /// The solver in both dimensions, compiled with this crate: at low optimisation others use it from here instead of compiling it anew, for
 /// minutes in each test.

@@ -9,7 +9,7 @@ pub enum Kernel {
     Product,
     /// r · z and p = z + beta p.
     Direction,
-    /// x += alpha p, r -= alpha q, r · r, and r in f32.
+    /// x += alpha p, r -= alpha q, r · r, and r in f32, without what is in the null space.
     Update,
     /// The sweep before the coarse correction, from zero.
     SmoothDown,

@@ -480,3 +480,23 @@ fn rows_of_affine_terms_are_those_of_the_product() {
         check_solution(&problem.operator(), 3);
     }
 }
+
+/// A wall of closed faces around one cell that touches a term: nothing of its value may pass the wall.
+#[test]
+fn a_cell_that_only_an_affine_term_holds_is_shut_off_from_others() {
+    let problem = affine_tiles::<2>(24, 8);
+    let touches = |cell: Cell<2>| {
+        let beside = problem.faces().into_iter().filter(|face| face.0 == cell);
+        beside.into_iter().any(|(_, _, _, other)| matches!(problem.kind(other), Kind::Term(_)))
+    };
+    let held = all_cells(problem.cells).filter(|&c| problem.kind(c) == Kind::Unknown && touches(c));
+    let held: Vec<Cell<2>> = held.step_by(7).collect();
+    let is_closed = |axis: usize, upper: Cell<2>| {
+        let mut lower = upper;
+        lower[axis] -= 1;
+        held.contains(&upper) || held.contains(&lower)
+    };
+    let operator = problem.operator_weighted(|axis, upper| f64::from(u8::from(!is_closed(axis, upper))));
+    check_operator(&operator, false, 3);
+    check_preconditioner(&operator, false, 3);
+}

@@ -137,7 +137,7 @@ pub fn interface_distance<const D: usize>(value: f32, neighbours: [[f32; 2]; D])
 
 /// A gradient as near to one as this counts as one: it is measured with neighbours that are
 /// themselves off by the first-order error of the last redistancing, and to follow that error again
-/// and again would move the surface.
+/// and again would move the surface: `fifty_redistancings_do_not_move_the_surface` fails without it, and `distances_to_a_distorted_sphere` with 0.5.
 const NEAR_ONE: f32 = 0.2;
 
 /// Sweeps the waiting blocks of one colour, whose values are `own` and begin at block `first`; blocks next
@@ -171,7 +171,7 @@ fn sweep_colour<const D: usize>(
     }
 }
 
-/// A change of a distance that is passed on to neighbours, in cells.
+/// A change of a distance that is passed on to neighbours, in cells: well below the error of distances, of first order. For speed: no test tells 0 from 1e-3.
 const TOLERANCE: f32 = 3e-5;
 
 /// The distances of one block, without their signs, and of the face neighbours around it.

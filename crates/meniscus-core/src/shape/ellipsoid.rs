@@ -3,10 +3,11 @@
 use crate::vector::norm;
 
 /// Coordinates are taken for at least this part of a radius: far below rounding, and the nearest point is the same one from both
-/// sides of a plane of symmetry, but not on it.
+/// sides of a plane of symmetry, but not on it. `distances_in_planes_of_symmetry_are_exact` notices 0.
 const LEAST: f64 = 1e-100;
 
-/// Newton's method takes about five steps; near the centres of curvature, where the nearest point is hard to tell, some more.
+/// Newton's method takes about five steps; near the centres of curvature, where the nearest point is hard to tell, some more: 5 are
+/// too few for `distances_are_those_to_the_nearest_point_of_all`.
 const MOST_STEPS: usize = 64;
 
 /// The signed distance of a point, seen from the centre, to the ellipsoid (2D: the ellipse) with these radii along the axes.

@@ -4,7 +4,7 @@ use super::{Bounds, Shape};
 use crate::parallel;
 use crate::vector::norm;
 
-/// How often the longest side of the bounds is halved.
+/// How often the longest side of the bounds is halved. With 4 masses are off by more than `balls_and_boxes_are_as_in_the_books` allows.
 const HALVINGS: u32 = 7;
 
 /// The moments of a shape that is filled with a density of 1.

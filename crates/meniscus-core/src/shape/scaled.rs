@@ -6,7 +6,8 @@ use super::error::{require_finite, require_positive};
 use super::{ClosedMesh, Kind, RigidTransform, Shape, ShapeError, TriangleMesh};
 use crate::vector::add_scaled;
 
-/// Products of rotations and factors that should vanish are this small, as a part of the factors.
+/// Products of rotations and factors that should vanish are this small, as a part of the factors. With 0 shapes that can be stretched are refused
+/// (`factors_stretch_along_the_axes`).
 const ROUNDING: f64 = 1e-12;
 
 /// Takes each coordinate `x` to `factor x + offset`.

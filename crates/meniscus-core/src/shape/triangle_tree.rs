@@ -4,9 +4,11 @@ use super::Bounds;
 use super::triangle::{self, Triangle, area_normal, centroid};
 use crate::vector::{add_scaled, dot, norm, sub};
 
+/// The most triangles of a leaf. For speed alone.
 const LEAF_LEN: usize = 4;
 
-/// How many radii away a node is before only its moments are seen.
+/// How many radii away a node is before only its moments are seen, as in Barill et al. 2018: of winding numbers they leave an error that rounding to whole ones forgives. With 0.5 it does not
+/// (`the_tree_agrees_with_brute_force`); 1 is not noticed.
 const FAR: f64 = 2.0;
 
 /// Depth-first: the lower child of an inner node follows it directly.

@@ -11,7 +11,6 @@ mod atomic;
 mod error;
 #[cfg(test)]
 mod tests;
-mod xxh64;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -22,7 +21,6 @@ use serde::de::DeserializeOwned;
 
 pub use atomic::write_atomically;
 pub use error::{CacheError, WriteError};
-use xxh64::xxh64;
 
 use crate::frame::{FRAME_2D, FRAME_3D};
 
@@ -161,7 +159,7 @@ fn read_body(path: &Path, kind: Kind) -> Result<(Header, Vec<u8>), CacheError> {
         let (wanted, found) = (header.body_len + HEADER_LEN as u64, body.len() + HEADER_LEN);
         return Err(damaged(format!("it should have {wanted} bytes but has {found}")));
     }
-    if xxh64(&body) != header.checksum {
+    if checksum_of(&body) != header.checksum {
         return Err(damaged("its checksum is wrong, some bytes have changed".into()));
     }
     Ok((header, body))
@@ -176,6 +174,12 @@ fn decompress(body: &[u8], payload_len: u64) -> io::Result<Vec<u8>> {
     } else {
         Err(io::Error::other(format!("its payload does not have the {payload_len} bytes of its header")))
     }
+}
+
+/// XXH64 with the seed 0. That of zstd itself keeps 32 bits of it, covers no header, and is only checked while what may be damaged
+/// is decoded.
+fn checksum_of(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh64::xxh64(bytes, 0)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +198,7 @@ struct Header {
 impl Header {
     fn new(kind: Kind, payload_len: u64, body: &[u8]) -> Self {
         let Kind { version, code, name, .. } = kind;
-        Self { version, code, name, payload_len, body_len: body.len() as u64, checksum: xxh64(body) }
+        Self { version, code, name, payload_len, body_len: body.len() as u64, checksum: checksum_of(body) }
     }
 
     fn encode(&self) -> [u8; HEADER_LEN] {
@@ -206,7 +210,7 @@ impl Header {
         bytes[24..32].copy_from_slice(&self.payload_len.to_le_bytes());
         bytes[32..40].copy_from_slice(&self.body_len.to_le_bytes());
         bytes[40..48].copy_from_slice(&self.checksum.to_le_bytes());
-        let checksum = xxh64(&bytes[..48]);
+        let checksum = checksum_of(&bytes[..48]);
         bytes[48..].copy_from_slice(&checksum.to_le_bytes());
         bytes
     }
@@ -233,7 +237,7 @@ impl Header {
         if found != VERSION {
             return Err(CacheError::Version { path: path.into(), found, expected: VERSION });
         }
-        if word(48) != xxh64(&bytes[..48]) {
+        if word(48) != checksum_of(&bytes[..48]) {
             return Err(damaged("the checksum of its header is wrong, some bytes have changed".into()));
         }
         let code = word(16).to_le_bytes();

@@ -10,6 +10,13 @@ fn value() -> (String, Vec<f64>, Option<u32>) {
     ("state".into(), (0..80).map(|k| f64::from(k).sin()).collect(), Some(7))
 }
 
+/// Files that were written hold these sums.
+#[test]
+fn checksums_are_those_of_the_reference() {
+    assert_eq!(checksum_of(b""), 0xEF46_DB37_51D8_E999);
+    assert_eq!(checksum_of(b"abc"), 0x44BC_2CF5_AD77_0999);
+}
+
 #[test]
 fn any_damaged_byte_and_any_missing_end_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,15 +11,15 @@
 //! (balancing, Mandel 1993), symmetric and positive definite for any Z. As long as Z^T r = 0, which the iteration keeps if it begins so, the last factor is the identity (Tang and
 //! others 2009). However stiff W makes the outer terms, what is left of them beside Z is of the size of A: iterations hardly exceed those of A alone.
 
-mod factor;
-mod patch;
+mod cholesky;
+mod neighbourhood;
 
 use std::cmp::Ordering;
 
 use meniscus_core::parallel;
 
-use factor::{Factor, dot};
-use patch::{Patch, Row, WIDTH};
+use cholesky::{Cholesky, dot};
+use neighbourhood::{Neighbourhood, Row, WIDTH};
 
 use crate::multigrid::NullSpace;
 use crate::operator::{Level, Outer, Places, Term};
@@ -34,7 +34,7 @@ pub(crate) struct Deflation {
     rest: Vec<f64>,
     seen: Vec<f64>,
     /// The factor of E.
-    factor: Factor,
+    factor: Cholesky,
 }
 
 /// Up to [`WIDTH`] columns of Z, and of A Z.
@@ -47,8 +47,9 @@ struct Shell {
     runs: Vec<u32>,
 }
 
-/// The length of such a run.
+/// The length of such a run, about a block. For speed alone, as the next one.
 const RUN: u32 = 512;
+
 /// The length of a part of a vector that one thread works on.
 const PART: usize = 1 << 15;
 
@@ -106,7 +107,7 @@ impl Deflation {
             kernel,
             rest: Vec::new(),
             seen: Vec::new(),
-            factor: Factor::default(),
+            factor: Cholesky::default(),
         };
         this.rest = this.rest_matrix();
         this.seen = this.seen_matrix();
@@ -155,7 +156,7 @@ impl Deflation {
         // What cancels leaves rounding, which must not be taken for a push. The null space comes first: beside the shells of a light term little is left of it.
         let mut sizes: Vec<f64> = self.kernel.felt_at_most(&self.outer);
         sizes.extend((sizes.len()..n).map(|i| matrix[i * n + i]));
-        self.factor = Factor::new(matrix, &sizes);
+        self.factor = Cholesky::new(matrix, &sizes);
     }
 
     /// Z^T A Z: shells meet where one has a value and A takes the other's to. A does not see the null space.
@@ -324,7 +325,7 @@ impl Deflation {
         let mean = (0..n).map(|i| matrix[i * n + i]).sum::<f64>() / n.max(1) as f64;
         (0..n).for_each(|i| matrix[i * n + i] += 1e-8 * mean.max(f64::MIN_POSITIVE));
         let sizes: Vec<f64> = (0..n).map(|i| matrix[i * n + i]).collect();
-        let factor = Factor::new(matrix, &sizes);
+        let factor = Cholesky::new(matrix, &sizes);
         let half = |dof: usize| factor.solve_half(parallel::chunk(&self.seen, n, dof).to_vec());
         let halves = parallel::map(k, half);
         parallel::map_each(k * k, |at| dot(&halves[at / k], &halves[at % k]))
@@ -352,21 +353,21 @@ fn meet(a: &[(u32, Row)], b: &[(u32, Row)]) -> [Row; WIDTH] {
 
 /// The columns of Z of one term.
 fn shells_of<const D: usize>(level: &Level<f64, D>, term: &Term) -> Vec<Shell> {
-    let patch = Patch::around(level, term);
+    let around = Neighbourhood::around(level, term);
     let shell = |first: usize| {
         let width = WIDTH.min(term.dofs.len() - first);
-        let mut b = vec![[0.0; WIDTH]; patch.unknowns.len()];
+        let mut b = vec![[0.0; WIDTH]; around.unknowns.len()];
         for (unknown, column) in term.entries() {
-            if let Ok(k) = patch.unknowns.binary_search(&(unknown as u32)) {
+            if let Ok(k) = around.unknowns.binary_search(&(unknown as u32)) {
                 b[k][..width].copy_from_slice(&column[first..first + width]);
             }
         }
-        let z = patch.relaxed(&b);
+        let z = around.relaxed(&b);
         Shell {
             first: term.dofs.start + first,
             width,
-            az: patch.product(&z),
-            z: patch.unknowns.iter().copied().zip(z).collect(),
+            az: around.product(&z),
+            z: around.unknowns.iter().copied().zip(z).collect(),
             runs: Vec::new(),
         }
     };

@@ -8,23 +8,23 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, Mask as CellMask, Slot, block_len, cell_in_block, local_index};
+use meniscus_core::grid::{Blocks, Mask, Slot, block_len, cell_in_block, local_index};
 use meniscus_core::parallel;
 
-use crate::operator::{Level, NONE, Places, Stencil};
+use crate::operator::{Level, Stencil};
 use crate::real::Real;
 
 /// A connection of less than this part of all those of one of its two ends is weak. Where coefficients jump by a large factor, cells of both
 /// sides that shared an unknown would be tied to the neighbours of the stiff ones, on every level over twice the distance: with many small
-/// inclusions a thousand times as stiff as what is around them, a hundred iterations instead of 13 (with [clusters](super::clusters)). Half or twice as
-/// much costs a few iterations at some factor.
+/// inclusions a thousand times as stiff as what is around them, a hundred iterations instead of 13 (with [clusters](super::clusters)). Half as much costs
+/// three iterations at some factor and twice as much fourteen (`many_small_inclusions_3d` in `tests/iterations.rs`).
 const WEAK: f64 = 0.04;
 
 /// The map from the unknowns of a level to those of the next coarser one.
 pub(crate) struct Aggregation<const D: usize> {
     pub(crate) coarse: Arc<Blocks<D>>,
     /// By fine block: the coarse block, and which of its 2^D children this is (bit a: upper half along a).
-    parents: Vec<(u32, u8)>,
+    pub(super) parents: Vec<(u32, u8)>,
     /// By coarse block: its children.
     pub(crate) children: Vec<[Option<u32>; 8]>,
     /// By fine block, ascending: the cells that do not belong to the coarse cell at their place, with
@@ -34,8 +34,6 @@ pub(crate) struct Aggregation<const D: usize> {
     pub(crate) extras: Vec<Option<u32>>,
     /// By coarse extra unknown: its place, if it is a part of a group.
     pub(crate) positions: Vec<Option<[u32; D]>>,
-    /// By fine sheet and group of 2×2 cells: the coarse unknown, or [`NONE`].
-    pub(crate) sheets: Vec<[u32; 16]>,
 }
 
 /// Where the members of one block's groups go. Parts are numbered within the block.
@@ -61,7 +59,7 @@ enum Target {
 
 impl<const D: usize> Aggregation<D> {
     pub(crate) fn new<T: Real>(fine: &Level<T, D>) -> Self {
-        let blocks = &fine.blocks;
+        let blocks = &fine.matrix.blocks;
         let coarse = Blocks::from_list(
             blocks.cells().map(|n| n.div_ceil(2)),
             (0..blocks.len()).map(|b| blocks.coord(b).map(|c| c / 2)),
@@ -73,71 +71,28 @@ impl<const D: usize> Aggregation<D> {
                 (parent as u32, (0..D).fold(0, |bits, a| bits | ((coord[a] as u8 & 1) << a)))
             })
             .collect();
-        let mut children = vec![[None; 8]; coarse.len()];
-        for (block, &(parent, octant)) in parents.iter().enumerate() {
-            children[parent as usize][octant as usize] = Some(block as u32);
-        }
-
         let placed = placed_extras(fine);
         let splits = parallel::map(blocks.len(), |block| {
             split_block(fine, block, placed.get(block).map_or(&[], Vec::as_slice))
         });
         let mut this = Self {
+            children: children(&parents, coarse.len()),
             coarse: Arc::new(coarse),
             parents,
-            children,
             irregular: Vec::with_capacity(blocks.len()),
-            extras: vec![None; fine.extras.len()],
+            extras: vec![None; fine.matrix.extras.len()],
             positions: Vec::new(),
-            sheets: Vec::new(),
         };
         this.number(fine, splits);
         this
-    }
-
-    /// The same map between levels that have been arranged.
-    pub(crate) fn arranged(&self, fine: &Places<D>, coarse: Option<&Places<D>>) -> Self {
-        let index = |target: u32| coarse.map_or(target, |places| places.index(target as usize) as u32);
-        let block = |parent: u32| coarse.map_or(parent, |places| places.block(parent as usize));
-        let whole: Vec<usize> = fine.whole_blocks().collect();
-        let parents: Vec<(u32, u8)> =
-            whole.iter().map(|&b| (block(self.parents[b].0), self.parents[b].1)).collect();
-        let blocks = coarse.map_or(self.coarse.clone(), |places| places.blocks.clone());
-        let mut children = vec![[None; 8]; blocks.len()];
-        for (block, &(parent, octant)) in parents.iter().enumerate() {
-            children[parent as usize][octant as usize] = Some(block as u32);
-        }
-        let irregular = |&b: &usize| {
-            self.irregular[b].iter().map(|&(local, target)| (local, target.map(index))).collect::<Vec<_>>()
-        };
-        let sheet = |sheet: usize| {
-            let mut targets = [NONE; 16];
-            for place in (0..64).filter(|place| fine.cells(sheet) >> place & 1 == 1) {
-                let (block, local) = fine.cell(sheet, place);
-                let target = &mut targets[(place & 7) / 2 + place / 16 * 4];
-                if *target == NONE {
-                    *target = index(self.coarse_slot(block, local).flat::<D>() as u32);
-                }
-            }
-            targets
-        };
-        Self {
-            coarse: blocks,
-            parents,
-            children,
-            irregular: whole.iter().map(irregular).collect(),
-            extras: self.extras.iter().map(|target| target.map(index)).collect(),
-            positions: Vec::new(),
-            sheets: parallel::map(fine.sheets.len(), sheet),
-        }
     }
 
     /// Gives every further part its index among the coarse extra unknowns: first those without a
     /// place, one for one, then the parts, block after block.
     fn number<T: Real>(&mut self, fine: &Level<T, D>, splits: Vec<Split>) {
         let first_extra = self.coarse.slots();
-        for e in 0..fine.extras.len() {
-            if fine.extras.positions[e].is_none() && is_linked_extra(fine, e) {
+        for e in 0..fine.matrix.extras.len() {
+            if fine.positions[e].is_none() && is_linked_extra(fine, e) {
                 self.extras[e] = Some((first_extra + self.positions.len()) as u32);
                 self.positions.push(None);
             }
@@ -207,6 +162,15 @@ impl<const D: usize> Aggregation<D> {
     }
 }
 
+/// By coarse block: its children, given the parent of each and which of its children that is.
+pub(super) fn children(parents: &[(u32, u8)], count: usize) -> Vec<[Option<u32>; 8]> {
+    let mut children = vec![[None; 8]; count];
+    for (block, &(parent, octant)) in parents.iter().enumerate() {
+        children[parent as usize][octant as usize] = Some(block as u32);
+    }
+    children
+}
+
 /// The index within a coarse block of the cell above a fine one.
 #[inline(always)]
 pub(crate) fn coarse_local<const D: usize>(octant: usize, local: usize) -> usize {
@@ -216,13 +180,14 @@ pub(crate) fn coarse_local<const D: usize>(octant: usize, local: usize) -> usize
 
 /// The extra unknowns that have a place, by block.
 fn placed_extras<T: Real, const D: usize>(fine: &Level<T, D>) -> Vec<Vec<(u16, u32)>> {
-    if fine.extras.positions.iter().all(Option::is_none) {
+    if fine.positions.iter().all(Option::is_none) {
         return Vec::new();
     }
-    let mut placed = vec![Vec::new(); fine.blocks.len()];
-    for (e, position) in fine.extras.positions.iter().enumerate() {
+    let mut placed = vec![Vec::new(); fine.matrix.blocks.len()];
+    for (e, position) in fine.positions.iter().enumerate() {
         if let Some(position) = position {
-            let slot = fine.blocks.locate(position.map(i64::from)).expect("a part lies in an active block");
+            let slot =
+                fine.matrix.blocks.locate(position.map(i64::from)).expect("a part lies in an active block");
             placed[slot.block].push((group_of::<D>(slot.local) as u16, e as u32));
         }
     }
@@ -246,34 +211,35 @@ pub(crate) fn corners<const D: usize>() -> impl Iterator<Item = usize> {
 
 /// Whether an extra unknown has a neighbour or is touched by a low-rank term.
 fn is_linked_extra<T: Real, const D: usize>(level: &Level<T, D>, extra: usize) -> bool {
-    !level.extras.edges(extra).is_empty() || level.low_rank.find_row(level.slots() + extra).is_some()
+    !level.matrix.extras.edges(extra).is_empty()
+        || level.matrix.low_rank.find_row(level.slots() + extra).is_some()
 }
 
 /// The one extra unknown that a cell without neighbours is coupled to, if that has no place and no low-rank
 /// term touches the cell: the two are connected and can share an unknown (many single cells inside one cavity, say).
 fn only_extra<T: Real, const D: usize>(level: &Level<T, D>, block: usize, local: usize) -> Option<u32> {
     let mut extras =
-        level.couplings[block].iter().filter(|c| c.local as usize == local).map(|c| c.extra as usize);
+        level.matrix.couplings[block].iter().filter(|c| c.local as usize == local).map(|c| c.extra as usize);
     let extra = extras.next()? - level.slots();
-    let free = level.low_rank.find_row(block * block_len::<D>() + local).is_none()
-        && !level.affine.touches(block, local);
+    let free = level.matrix.low_rank.find_row(block * block_len::<D>() + local).is_none()
+        && !level.matrix.affine.touches(block, local);
     let alone = extras.all(|e| e - level.slots() == extra);
-    (free && alone && level.extras.positions[extra].is_none()).then_some(extra as u32)
+    (free && alone && level.positions[extra].is_none()).then_some(extra as u32)
 }
 
 /// The cells of a block that are linked with more than their neighbours.
 struct Links<const D: usize> {
     /// Extra unknowns or low-rank terms.
-    any: CellMask<D>,
+    any: Mask<D>,
     /// Low-rank terms.
-    terms: CellMask<D>,
+    terms: Mask<D>,
 }
 
 impl<const D: usize> Links<D> {
     fn new<T: Real>(level: &Level<T, D>, block: usize) -> Self {
-        let terms = level.touched_cells(block);
+        let terms = level.matrix.touched_cells(block);
         let mut any = terms;
-        for c in &level.couplings[block] {
+        for c in &level.matrix.couplings[block] {
             any.insert(c.local as usize);
         }
         Self { any, terms }
@@ -281,12 +247,12 @@ impl<const D: usize> Links<D> {
 }
 
 fn split_block<T: Real, const D: usize>(fine: &Level<T, D>, block: usize, placed: &[(u16, u32)]) -> Split {
-    let stencil = &fine.stencils[block];
+    let stencil = &fine.matrix.stencils[block];
     let mut split = Split::default();
     if placed.is_empty() && matches!(stencil, Stencil::Uniform { .. }) {
         return split;
     }
-    let (links, unknown) = (Links::new(fine, block), fine.unknown_cells(block));
+    let (links, unknown) = (Links::new(fine, block), fine.matrix.unknown_cells(block));
     let mut group = Group::default();
     for base in groups::<D>() {
         if placed.is_empty()
@@ -308,11 +274,11 @@ fn is_whole<T: Real, const D: usize>(
     stencil: &Stencil<T, D>,
     base: usize,
     links: &Links<D>,
-    unknown: &CellMask<D>,
+    unknown: &Mask<D>,
 ) -> bool {
-    if let Stencil::Mask(mask) = stencil
-        && mask.plain
-        && corners::<D>().all(|offset| mask.degree[base + offset] > 0)
+    if let Stencil::OnOff(on_off) = stencil
+        && on_off.plain
+        && corners::<D>().all(|offset| on_off.degree[base + offset] > 0)
     {
         return true;
     }
@@ -385,7 +351,7 @@ impl Group {
         links: &Links<D>,
         extras: impl Iterator<Item = u32>,
     ) {
-        let stencil = &fine.stencils[block];
+        let stencil = &fine.matrix.stencils[block];
         self.cells.clear();
         self.extras.clear();
         self.outside.clear();
@@ -422,11 +388,11 @@ impl Group {
         let (slots, n) = (fine.slots(), block_len::<D>());
         for k in 0..self.extras.len() {
             let member = self.cells.len() + k;
-            let of_extra = fine.extras.reach(self.extras[k] as usize);
-            for &(to, weight) in fine.extras.edges(self.extras[k] as usize) {
+            let of_extra = fine.matrix.extras.reach(self.extras[k] as usize);
+            for &(to, weight) in fine.matrix.extras.edges(self.extras[k] as usize) {
                 let to = to as usize;
                 let of_other = match to.checked_sub(slots) {
-                    Some(extra) => fine.extras.reach(extra),
+                    Some(extra) => fine.matrix.extras.reach(extra),
                     None => fine.reach(to),
                 };
                 if !is_strong(weight.f64(), of_extra, of_other) {

@@ -1,4 +1,7 @@
 //! One multigrid over cells, extra unknowns and low-rank terms: a symmetric V-cycle in f32.
+//!
+//! The hierarchy is built of [`Level`]s whose blocks are all whole, from the finest to the coarsest. Then it is known which blocks may be cut into
+//! sheets, and every level is [`Arranged`] to be worked on.
 
 mod aggregate;
 mod clusters;
@@ -9,39 +12,45 @@ mod nullspace;
 mod smooth;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
 use meniscus_core::grid::block_len;
 use meniscus_core::parallel;
-use meniscus_core::simd::simd;
 
-use crate::operator::{Level, Moments, NONE, Places, SHEET, SHEET_TASK, Scratch, Stencil, TASK_BLOCKS};
+use crate::operator::{Arranged, Level, Places};
 use crate::profile::{Kernel, Profile};
 use crate::real::Real;
-use aggregate::{Aggregation, coarse_local};
+use aggregate::Aggregation;
 use clusters::{Cluster, find_clusters};
 use coarsest::Coarsest;
 use nullspace::Labels;
 pub(crate) use nullspace::NullSpace;
 pub(crate) use smooth::Vectors;
 use smooth::{Schedule, sweep_back, sweep_from_zero};
+use transfer::Transfer;
 
-/// Coarsening ends at this many unknowns.
+/// Coarsening ends at this many unknowns. With 30 a channel takes 20 iterations instead of 17 (`a_serpentine_channel_3d` in `tests/iterations.rs`); 300 are not
+/// noticed, but for their dense matrix.
 const COARSEST: usize = 100;
 
 /// A coarsest level with more unknowns than this (extra unknowns and scattered parts do not coarsen) is relaxed
-/// instead of solved: a dense matrix would cost more than it gains.
+/// instead of solved: a dense matrix would cost more than it gains. For speed: with 100 the tests take as many iterations.
 const DENSE_LIMIT: usize = 1200;
 
-/// Rounds of relaxation in one visit to a block. Coarse levels are cheap, and what they do well the finest
-/// need not repeat.
+/// Rounds of relaxation in one visit to a block of the finest level. With one, 16 iterations instead of 10 (system A at 128 cells), and in `tests/iterations.rs` 12
+/// instead of 9 (where coefficients jump, in 3D); three are not noticed.
 const FINE_ROUNDS: usize = 2;
+
+/// Rounds of relaxation in one visit to a block of a coarser level. Coarse levels are cheap, and what they do well the finest need not repeat.
+/// `iterations_do_not_grow_with_resolution_3d` (`tests/iterations.rs`) does not allow 8; 2 are not noticed.
 const COARSE_ROUNDS: usize = 4;
 
-/// A level below the finest.
+/// A level below the finest, as it is worked on.
 struct CoarseLevel<const D: usize> {
-    level: Level<f32, D>,
+    /// Between the level above and this one.
+    transfer: Transfer<D>,
+    level: Arranged<f32, D>,
     unknowns: usize,
-    clusters: Vec<Cluster>,
     /// Whether terms of the level above have [dissolved](dissolve) in this one, and have no state here.
     dissolved: bool,
     /// Unknowns without an equation: see [`nullspace::collapsed`].
@@ -50,112 +59,48 @@ struct CoarseLevel<const D: usize> {
     vectors: Vectors,
 }
 
-/// The hierarchy of an operator, without the operator itself.
+/// The hierarchy of an operator.
 pub(crate) struct Multigrid<const D: usize> {
-    /// Where blocks of the finest level have been cut into sheets: that level as it is worked on, and where its unknowns are.
-    arranged: Option<(Level<f64, D>, Places<D>)>,
+    finest: Arranged<f64, D>,
+    /// Where the unknowns of the finest level are in vectors that it is worked on with, if not in their own places.
+    places: Option<Places<D>>,
     schedule: Schedule,
-    clusters: Vec<Cluster>,
-    aggregations: Vec<Aggregation<D>>,
     coarse: Vec<CoarseLevel<D>>,
     coarsest: Option<Coarsest>,
+    /// The null space of the finest operator, and that in vectors that the finest level is worked on with.
     null_space: NullSpace,
-    inner_null_space: NullSpace,
+    arranged_null_space: NullSpace,
 }
 
 impl<const D: usize> Multigrid<D> {
     /// The blocks in `whole`, in ascending order, are not cut into sheets.
     pub(crate) fn new(finest: &Level<f64, D>, whole: &[usize]) -> Self {
-        let mut aggregations: Vec<Aggregation<D>> = Vec::new();
-        let mut coarse: Vec<CoarseLevel<D>> = Vec::new();
-        let mut unknowns = finest.unknowns();
-        while unknowns > COARSEST {
-            let Next { aggregation, level, dissolved, collapsed } = match coarse.last() {
-                None => next_level(finest),
-                Some(last) => next_level(&last.level),
-            };
-            let fewer = level.unknowns();
-            if fewer >= unknowns {
-                break;
-            }
-            unknowns = fewer;
-            aggregations.push(aggregation);
-            coarse.push(CoarseLevel {
-                clusters: find_clusters(&level),
-                level,
-                unknowns,
-                dissolved,
-                collapsed,
-                schedule: Schedule::default(),
-                vectors: Vectors::default(),
-            });
-        }
-        let (null_space, coarsest) = bottom(finest, &aggregations, &coarse);
-        let mut this = Self {
-            arranged: None,
-            schedule: Schedule::default(),
-            clusters: find_clusters(finest),
-            aggregations,
-            coarse,
-            coarsest,
-            inner_null_space: null_space.clone(),
-            null_space,
-        };
-        this.arrange(finest, whole);
-        let clusters = std::mem::take(&mut this.clusters);
-        this.schedule = Schedule::new(this.finest(finest), FINE_ROUNDS, clusters);
-        for CoarseLevel { level, schedule, clusters, vectors, .. } in &mut this.coarse {
-            *schedule = Schedule::new(level, COARSE_ROUNDS, std::mem::take(clusters));
-            vectors.fit(level);
-        }
-        this
-    }
-
-    /// Cuts blocks of few unknowns into sheets, level by level as long as there are any.
-    fn arrange(&mut self, finest: &Level<f64, D>, whole: &[usize]) {
-        let keeps = |aggregation: &Aggregation<D>, block: usize| !aggregation.irregular[block].is_empty();
-        let Some(first) = self.aggregations.first() else { return };
-        let keep = |block: usize| keeps(first, block) || whole.binary_search(&block).is_ok();
-        let Some(places) = Places::new(finest, keep) else { return };
-        self.inner_null_space = self.null_space.arranged(&places);
-        self.arranged = Some((finest.arranged(&places), places.clone()));
-        self.clusters.iter_mut().for_each(|cluster| cluster.arrange(&places));
-        let mut above = Some(places);
-        for k in 0..self.coarse.len() {
-            let Some(fine) = above.take() else { return };
-            // What lies above a whole block must be whole, and what holds an unknown without an equation, and the last level.
-            let aggregation = &self.aggregations[k];
-            let mut keep = vec![k + 1 == self.coarse.len(); aggregation.coarse.len()];
-            fine.whole_blocks().for_each(|block| keep[aggregation.parent(block).0] = true);
-            let CoarseLevel { level, collapsed, .. } = &self.coarse[k];
-            collapsed.iter().filter(|&&i| i < level.slots()).for_each(|i| keep[i / block_len::<D>()] = true);
-            let next = self.aggregations.get(k + 1);
-            let coarse =
-                Places::new(level, |block| keep[block] || next.is_some_and(|next| keeps(next, block)));
-            self.aggregations[k] = aggregation.arranged(&fine, coarse.as_ref());
-            if let Some(places) = &coarse {
-                let at = &mut self.coarse[k];
-                at.level = at.level.arranged(places);
-                at.collapsed.iter_mut().for_each(|i| *i = places.index(*i));
-                at.clusters.iter_mut().for_each(|cluster| cluster.arrange(places));
-            }
-            above = coarse;
-        }
+        let coarsenings = coarsenings(finest);
+        let (null_space, coarsest) = bottom(finest, &coarsenings);
+        let mut places = places(finest, &coarsenings, whole);
+        let pairs = coarsenings.into_iter().zip(places.windows(2));
+        let coarse =
+            pairs.map(|(coarsening, places)| coarsening.arranged([&places[0], &places[1]])).collect();
+        let places = places.swap_remove(0);
+        let (finest, schedule) = arranged(finest, places.as_ref(), FINE_ROUNDS);
+        let arranged_null_space =
+            places.as_ref().map_or_else(|| null_space.clone(), |places| null_space.arranged(places));
+        Self { finest, places, schedule, coarse, coarsest, null_space, arranged_null_space }
     }
 
     /// The finest level as it is worked on.
-    pub(crate) fn finest<'a>(&'a self, finest: &'a Level<f64, D>) -> &'a Level<f64, D> {
-        self.arranged.as_ref().map_or(finest, |arranged| &arranged.0)
+    pub(crate) fn finest(&self) -> &Arranged<f64, D> {
+        &self.finest
     }
 
     /// Where the unknowns of the finest level are in vectors that it is worked on with, if not in their own places.
     pub(crate) fn places(&self) -> Option<&Places<D>> {
-        self.arranged.as_ref().map(|arranged| &arranged.1)
+        self.places.as_ref()
     }
 
-    /// The null space in such vectors.
-    pub(crate) fn inner_null_space(&self) -> &NullSpace {
-        &self.inner_null_space
+    /// The null space of the finest operator in vectors that the finest level is worked on with.
+    pub(crate) fn arranged_null_space(&self) -> &NullSpace {
+        &self.arranged_null_space
     }
 
     /// The null space of the finest operator.
@@ -164,46 +109,39 @@ impl<const D: usize> Multigrid<D> {
     }
 
     /// One V-cycle from zero: x from b.
-    pub(crate) fn cycle(&mut self, finest: &Level<f64, D>, vectors: &mut Vectors, profile: &mut Profile) {
-        let Self { arranged, schedule, aggregations, coarse, coarsest, .. } = self;
-        let finest = arranged.as_ref().map_or(finest, |arranged| &arranged.0);
+    pub(crate) fn cycle(&mut self, vectors: &mut Vectors, profile: &mut Profile) {
+        let Self { finest, schedule, coarse, coarsest, .. } = self;
         if coarse.is_empty() {
             schedule.solve_coarsest(finest, vectors, coarsest.as_ref());
             return;
         }
         profile.time(Kernel::SmoothDown, || sweep_from_zero(finest, schedule, vectors));
-        profile.time(Kernel::Restrict, || restrict(finest, vectors, &aggregations[0], &mut coarse[0]));
-        profile.time(Kernel::Coarse, || coarse_cycle(aggregations, coarse, coarsest.as_ref()));
-        profile.time(Kernel::SmoothUp, || {
-            ascend(finest, schedule, vectors, &aggregations[0], &mut coarse[0]);
-        });
+        profile.time(Kernel::Restrict, || coarse[0].take_residual(finest, vectors));
+        profile.time(Kernel::Coarse, || coarse_cycle(coarse, coarsest.as_ref()));
+        profile.time(Kernel::SmoothUp, || ascend(&mut coarse[0], finest, schedule, vectors));
     }
 
-    /// Unknowns of every level, finest first.
-    pub(crate) fn sizes(&self, finest: &Level<f64, D>) -> Vec<usize> {
-        std::iter::once(finest.unknowns()).chain(self.coarse.iter().map(|c| c.unknowns)).collect()
+    /// Unknowns of every level below the finest.
+    pub(crate) fn coarse_sizes(&self) -> impl Iterator<Item = usize> {
+        self.coarse.iter().map(|coarse| coarse.unknowns)
     }
 }
 
 /// The V-cycle below the finest level.
-fn coarse_cycle<const D: usize>(
-    aggregations: &[Aggregation<D>],
-    coarse: &mut [CoarseLevel<D>],
-    coarsest: Option<&Coarsest>,
-) {
+fn coarse_cycle<const D: usize>(coarse: &mut [CoarseLevel<D>], coarsest: Option<&Coarsest>) {
     let depth = coarse.len();
     for k in 1..depth {
         let (upper, lower) = coarse.split_at_mut(k);
-        let at = &mut upper[k - 1];
-        sweep_from_zero(&at.level, &at.schedule, &mut at.vectors);
-        restrict(&at.level, &at.vectors, &aggregations[k], &mut lower[0]);
+        let CoarseLevel { level, schedule, vectors, .. } = &mut upper[k - 1];
+        sweep_from_zero(level, schedule, vectors);
+        lower[0].take_residual(level, vectors);
     }
     let last = &mut coarse[depth - 1];
     last.schedule.solve_coarsest(&last.level, &mut last.vectors, coarsest);
     for k in (1..depth).rev() {
         let (upper, lower) = coarse.split_at_mut(k);
-        let at = &mut upper[k - 1];
-        ascend(&at.level, &at.schedule, &mut at.vectors, &aggregations[k], &mut lower[0]);
+        let CoarseLevel { level, schedule, vectors, .. } = &mut upper[k - 1];
+        ascend(&mut lower[0], level, schedule, vectors);
     }
 }
 
@@ -211,7 +149,7 @@ impl Schedule {
     /// x from b on the coarsest level, and v with it.
     fn solve_coarsest<T: Real, const D: usize>(
         &self,
-        level: &Level<T, D>,
+        level: &Arranged<T, D>,
         vectors: &mut Vectors,
         direct: Option<&Coarsest>,
     ) {
@@ -229,53 +167,131 @@ impl Schedule {
     }
 }
 
+/// A coarser level as it is built, and how it follows from the finer one.
+struct Coarsening<const D: usize> {
+    aggregation: Aggregation<D>,
+    level: Level<f32, D>,
+    unknowns: usize,
+    dissolved: bool,
+    collapsed: Vec<usize>,
+}
+
+impl<const D: usize> Coarsening<D> {
+    fn of<T: Real>(fine: &Level<T, D>) -> Self {
+        let aggregation = Aggregation::new(fine);
+        let (level, dissolved) = coarsen::coarsen(fine, &aggregation);
+        let collapsed = nullspace::collapsed(fine, &level, &aggregation);
+        Self { aggregation, unknowns: level.unknowns(), level, dissolved, collapsed }
+    }
+
+    /// Where its unknowns are, if not in their own places, below a level whose unknowns are in the places `fine` and above one that follows by `next`.
+    fn places(&self, fine: &Places<D>, next: Option<&Aggregation<D>>) -> Option<Places<D>> {
+        // The last level stays whole, and what has irregular cells, lies above a whole block or holds an unknown without an equation.
+        let mut keep: Vec<bool> = next?.irregular.iter().map(|cells| !cells.is_empty()).collect();
+        fine.whole_blocks().for_each(|block| keep[self.aggregation.parent(block).0] = true);
+        let cells = self.collapsed.iter().filter(|&&i| i < self.level.slots());
+        cells.for_each(|i| keep[i / block_len::<D>()] = true);
+        Places::new(&self.level, |block| keep[block])
+    }
+
+    /// The level as it is worked on, given the places of the finer level and its own.
+    fn arranged(self, [fine, own]: [&Option<Places<D>>; 2]) -> CoarseLevel<D> {
+        let Self { aggregation, level, unknowns, dissolved, mut collapsed } = self;
+        if let Some(places) = own {
+            collapsed.iter_mut().for_each(|i| *i = places.index(*i));
+        }
+        let transfer = aggregation.transfer(fine.as_ref(), own.as_ref());
+        let (level, schedule) = arranged(&level, own.as_ref(), COARSE_ROUNDS);
+        let mut vectors = Vectors::default();
+        vectors.fit(&level);
+        CoarseLevel { transfer, level, unknowns, dissolved, collapsed, schedule, vectors }
+    }
+}
+
+/// The levels below the finest.
+fn coarsenings<const D: usize>(finest: &Level<f64, D>) -> Vec<Coarsening<D>> {
+    let mut all: Vec<Coarsening<D>> = Vec::new();
+    let mut unknowns = finest.unknowns();
+    while unknowns > COARSEST {
+        let next = match all.last() {
+            None => Coarsening::of(finest),
+            Some(last) => Coarsening::of(&last.level),
+        };
+        if next.unknowns >= unknowns {
+            break;
+        }
+        unknowns = next.unknowns;
+        all.push(next);
+    }
+    all
+}
+
 /// The null space of the finest level, and the direct solver of the coarsest.
 fn bottom<const D: usize>(
     finest: &Level<f64, D>,
-    aggregations: &[Aggregation<D>],
-    coarse: &[CoarseLevel<D>],
+    coarsenings: &[Coarsening<D>],
 ) -> (NullSpace, Option<Coarsest>) {
-    let labels = match coarse.last() {
+    let labels = match coarsenings.last() {
         None => Labels::of_coarsest(finest),
         Some(last) => Labels::of_coarsest(&last.level),
     };
     let mut finer = labels.clone();
-    for k in (0..coarse.len()).rev() {
+    for (k, Coarsening { aggregation, collapsed, .. }) in coarsenings.iter().enumerate().rev() {
         finer = match k {
-            0 => finer.refine(finest, &coarse[0].collapsed, &aggregations[0]),
-            _ => finer.refine(&coarse[k - 1].level, &coarse[k].collapsed, &aggregations[k]),
+            0 => finer.refine(finest, collapsed, aggregation),
+            _ => finer.refine(&coarsenings[k - 1].level, collapsed, aggregation),
         };
     }
     let null_space = NullSpace::new(finest, finer);
     let vectors = labels.vectors(&null_space);
-    let coarsest = match coarse.last() {
+    let coarsest = match coarsenings.last() {
         None => Coarsest::new(finest, &vectors, DENSE_LIMIT),
         Some(last) => Coarsest::new(&last.level, &vectors, DENSE_LIMIT),
     };
     (null_space, coarsest)
 }
 
-/// A coarser level, and how it follows from the finer one.
-struct Next<const D: usize> {
-    aggregation: Aggregation<D>,
-    level: Level<f32, D>,
-    dissolved: bool,
-    collapsed: Vec<usize>,
+/// Where the unknowns of every level are, finest first, once blocks of few unknowns have been cut into sheets, level by level as long as there are
+/// any; `None` where they keep their own places.
+fn places<const D: usize>(
+    finest: &Level<f64, D>,
+    coarsenings: &[Coarsening<D>],
+    whole: &[usize],
+) -> Vec<Option<Places<D>>> {
+    let mut all = vec![None; coarsenings.len() + 1];
+    if let Some(Coarsening { aggregation, .. }) = coarsenings.first() {
+        let keep =
+            |block: usize| !aggregation.irregular[block].is_empty() || whole.binary_search(&block).is_ok();
+        all[0] = Places::new(finest, keep);
+    }
+    for (k, coarsening) in coarsenings.iter().enumerate() {
+        let Some(fine) = &all[k] else { break };
+        all[k + 1] = coarsening.places(fine, coarsenings.get(k + 1).map(|next| &next.aggregation));
+    }
+    all
 }
 
-fn next_level<T: Real, const D: usize>(fine: &Level<T, D>) -> Next<D> {
-    let aggregation = Aggregation::new(fine);
-    let (level, dissolved) = coarsen::coarsen(fine, &aggregation);
-    let collapsed = nullspace::collapsed(fine, &level, &aggregation);
-    Next { aggregation, level, dissolved, collapsed }
+/// A level as it is worked on, and how its blocks are visited.
+fn arranged<T: Real, const D: usize>(
+    level: &Level<T, D>,
+    places: Option<&Places<D>>,
+    rounds: usize,
+) -> (Arranged<T, D>, Schedule) {
+    let clusters = find_clusters(level).into_iter();
+    let (level, clusters): (_, Vec<Cluster>) = match places {
+        None => (level.whole(), clusters.collect()),
+        Some(places) => (level.arranged(places), clusters.map(|c| c.arranged(places)).collect()),
+    };
+    let schedule = Schedule::new(&level, rounds, clusters);
+    (level, schedule)
 }
 
 impl Vectors {
     /// Makes room for the unknowns of a level.
-    pub(crate) fn fit<T: Real, const D: usize>(&mut self, level: &Level<T, D>) {
+    pub(crate) fn fit<T: Real, const D: usize>(&mut self, level: &Arranged<T, D>) {
         self.x.resize(level.len(), 0.0);
         self.b.resize(level.len(), 0.0);
-        self.v.resize(level.dofs, 0.0);
+        self.v.resize(level.matrix.dofs, 0.0);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -284,227 +300,31 @@ impl Vectors {
     }
 }
 
-/// The right-hand side of the coarse level: the residual, restricted.
-fn restrict<T: Real, const D: usize>(
-    level: &Level<T, D>,
-    vectors: &Vectors,
-    aggregation: &Aggregation<D>,
-    coarse: &mut CoarseLevel<D>,
-) {
-    restrict_residual(level, vectors, aggregation, &mut coarse.vectors.b);
-    for &i in &coarse.collapsed {
-        coarse.vectors.b[i] = 0.0;
+impl<const D: usize> CoarseLevel<D> {
+    /// The right-hand side from a finer level: the residual, restricted.
+    fn take_residual<T: Real>(&mut self, finer: &Arranged<T, D>, vectors: &Vectors) {
+        self.transfer.restrict_residual(finer, vectors, &mut self.vectors.b);
+        for &i in &self.collapsed {
+            self.vectors.b[i] = 0.0;
+        }
     }
 }
 
-/// Adds the coarse correction and relaxes.
+/// Adds the correction of a coarse level to the next finer one, and relaxes that.
 fn ascend<T: Real, const D: usize>(
-    level: &Level<T, D>,
+    coarse: &mut CoarseLevel<D>,
+    finer: &Arranged<T, D>,
     schedule: &Schedule,
     vectors: &mut Vectors,
-    aggregation: &Aggregation<D>,
-    coarse: &mut CoarseLevel<D>,
 ) {
     // F P x_coarse is the coarse state, unless the coarse level has other terms.
     if !coarse.dissolved {
         let Vectors { x, v, .. } = &mut coarse.vectors;
-        coarse.level.affine.state(coarse.level.slots(), x, v);
+        coarse.level.find_affine_state(x, v);
     }
-    prolong(level, schedule, vectors, aggregation, &coarse.vectors);
+    coarse.transfer.prolong(finer, schedule, &coarse.vectors, vectors);
     if coarse.dissolved {
-        level.affine.state(level.slots(), &vectors.x, &mut vectors.v);
+        finer.find_affine_state(&vectors.x, &mut vectors.v);
     }
-    sweep_back(level, schedule, vectors);
-}
-
-/// coarse_b = P^T (b - A x).
-fn restrict_residual<T: Real, const D: usize>(
-    level: &Level<T, D>,
-    vectors: &Vectors,
-    aggregation: &Aggregation<D>,
-    coarse_b: &mut [f32],
-) {
-    let n = block_len::<D>();
-    let Vectors { x, b, v } = vectors;
-    let pull = level.affine.pull(v);
-    let (cells, extras) = coarse_b.split_at_mut(aggregation.coarse.slots());
-    let irregular = parallel::map_chunks_with(cells, n, Scratch::new, |scratch, coarse, sums| {
-        simd(
-            #[inline(always)]
-            || {
-                sums.fill(0.0);
-                let mut aside = Vec::new();
-                let mut residual = [0.0; 512];
-                for octant in 0..1 << D {
-                    let Some(block) = aggregation.children[coarse][octant].map(|c| c as usize) else {
-                        continue;
-                    };
-                    let residual = &mut residual[..n];
-                    level.product(block, x, v, &pull, scratch, residual);
-                    for (r, b) in residual.iter_mut().zip(&b[block * n..(block + 1) * n]) {
-                        *r = b - *r;
-                    }
-                    for &(local, target) in &aggregation.irregular[block] {
-                        aside.extend(target.map(|t| (t, residual[local as usize])));
-                        residual[local as usize] = 0.0;
-                    }
-                    sum_groups::<D>(residual, octant, sums);
-                }
-                aside
-            },
-        )
-    });
-    let slots = aggregation.coarse.slots();
-    extras.fill(0.0);
-    for (target, r) in irregular.into_iter().flatten() {
-        extras[target as usize - slots] += r;
-    }
-    for e in 0..level.extras.len() {
-        let Some(target) = aggregation.extras[e] else { continue };
-        let residual = b[level.first_extra() + e].f64() - level.extra_product(e, x, v);
-        coarse_b[target as usize] += residual as f32;
-    }
-    restrict_sheets(level, vectors, &pull, aggregation, coarse_b);
-}
-
-/// Adds the residuals of the sheets to coarse_b.
-fn restrict_sheets<T: Real, const D: usize>(
-    level: &Level<T, D>,
-    vectors: &Vectors,
-    pull: &[Moments<f32>],
-    aggregation: &Aggregation<D>,
-    coarse_b: &mut [f32],
-) {
-    let Vectors { x, b, .. } = vectors;
-    let mut sums = vec![[0.0; 16]; level.sheets.list.len()];
-    parallel::for_chunks(&mut sums, SHEET_TASK, |task, sums| {
-        simd(
-            #[inline(always)]
-            || {
-                let mut residual = [0.0; SHEET];
-                for (i, sums) in sums.iter_mut().enumerate() {
-                    let sheet = task * SHEET_TASK + i;
-                    level.sheet_product(sheet, x, pull, &mut residual);
-                    let b = &b[level.slots() + SHEET * sheet..][..SHEET];
-                    for (r, b) in residual.iter_mut().zip(b) {
-                        *r = b - *r;
-                    }
-                    for (pair, rows) in residual.chunks_exact(16).enumerate() {
-                        for u in 0..4 {
-                            sums[4 * pair + u] =
-                                (rows[2 * u] + rows[2 * u + 1]) + (rows[8 + 2 * u] + rows[9 + 2 * u]);
-                        }
-                    }
-                }
-            },
-        );
-    });
-    for (targets, sums) in aggregation.sheets.iter().zip(&sums) {
-        for (&target, sum) in targets.iter().zip(sums) {
-            if target != NONE {
-                coarse_b[target as usize] += sum;
-            }
-        }
-    }
-}
-
-/// Adds the coarse values to the unknowns of the sheets.
-fn prolong_sheets<T: Real, const D: usize>(
-    level: &Level<T, D>,
-    x: &mut [f32],
-    aggregation: &Aggregation<D>,
-    coarse: &[f32],
-) {
-    parallel::for_chunks(x, SHEET * SHEET_TASK, |task, x| {
-        let sheets = parallel::chunk(&level.sheets.list, SHEET_TASK, task).iter();
-        let targets = parallel::chunk(&aggregation.sheets, SHEET_TASK, task);
-        for ((own, sheet), targets) in x.chunks_exact_mut(SHEET).zip(sheets).zip(targets) {
-            let values = targets.map(|target| if target == NONE { 0.0 } else { coarse[target as usize] });
-            for (place, own) in own.iter_mut().enumerate() {
-                let value = values[(place & 7) / 2 + place / 16 * 4];
-                *own += if sheet.cells >> place & 1 == 1 { value } else { 0.0 };
-            }
-        }
-    });
-}
-
-/// Adds the values of a block to the coarse cells above it.
-#[inline(always)]
-fn sum_groups<const D: usize>(values: &[f32], octant: usize, sums: &mut [f32]) {
-    for (row, values) in values.chunks_exact(8).enumerate() {
-        let first = coarse_local::<D>(octant, 8 * row);
-        let sums = &mut sums[first..first + 4];
-        for i in 0..4 {
-            sums[i] += values[2 * i] + values[2 * i + 1];
-        }
-    }
-}
-
-/// Adds the values of the coarse cells above a block to its unknowns.
-#[inline(always)]
-fn add_to_groups<T: Real, const D: usize>(
-    above: &[f32],
-    octant: usize,
-    own: &mut [f32],
-    stencil: &Stencil<T, D>,
-) {
-    let uniform = matches!(stencil, Stencil::Uniform { .. });
-    for (row, own) in own.chunks_exact_mut(8).enumerate() {
-        let first = coarse_local::<D>(octant, 8 * row);
-        let a = &above[first..first + 4];
-        let pairs = [a[0], a[0], a[1], a[1], a[2], a[2], a[3], a[3]];
-        if uniform {
-            for i in 0..8 {
-                own[i] += pairs[i];
-            }
-        } else {
-            let unknown = stencil.unknown_row(row);
-            for i in 0..8 {
-                own[i] += if unknown[i] { pairs[i] } else { 0.0 };
-            }
-        }
-    }
-}
-
-/// x += P x_coarse, and the states with it: F P x_coarse is the coarse state, of the terms that the coarse level has.
-fn prolong<T: Real, const D: usize>(
-    level: &Level<T, D>,
-    schedule: &Schedule,
-    vectors: &mut Vectors,
-    aggregation: &Aggregation<D>,
-    coarse: &Vectors,
-) {
-    let n = block_len::<D>();
-    let (cells, rest) = vectors.x.split_at_mut(level.slots());
-    let (sheets, extras) = rest.split_at_mut(level.first_extra() - level.slots());
-    prolong_sheets(level, sheets, aggregation, &coarse.x);
-    parallel::for_chunks(cells, n * TASK_BLOCKS, |task, chunk| {
-        simd(
-            #[inline(always)]
-            || {
-                for (i, own) in chunk.chunks_exact_mut(n).enumerate() {
-                    let block = task * TASK_BLOCKS + i;
-                    let (parent, octant) = aggregation.parent(block);
-                    let above = &coarse.x[parent * n..(parent + 1) * n];
-                    let stencil = &level.stencils[block];
-                    for &(local, target) in &aggregation.irregular[block] {
-                        // What the loop below adds is taken away first.
-                        let wrong = above[coarse_local::<D>(octant, local as usize)];
-                        own[local as usize] += target.map_or(0.0, |t| coarse.x[t as usize]) - wrong;
-                    }
-                    add_to_groups(above, octant, own, stencil);
-                    // Cells that only low-rank terms hold.
-                    for &local in &schedule.held[block] {
-                        own[local as usize] += above[coarse_local::<D>(octant, local as usize)];
-                    }
-                }
-            },
-        );
-    });
-    for (x, target) in extras.iter_mut().zip(&aggregation.extras) {
-        *x += target.map_or(0.0, |t| coarse.x[t as usize]);
-    }
-    for (v, dv) in vectors.v.iter_mut().zip(&coarse.v) {
-        *v += dv;
-    }
+    sweep_back(finer, schedule, vectors);
 }

@@ -9,19 +9,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use faer::Mat;
-use meniscus_core::grid::{Mask as CellMask, block_len};
+use meniscus_core::grid::{Mask, block_len};
 use meniscus_core::parallel;
 
 use super::aggregate::{Aggregation, coarse_local, groups};
-use crate::operator::{Level, Outer, Places, Stencil};
+use crate::operator::{Level, Matrix, Outer, Places, Stencil};
 use crate::real::Real;
 
+/// No sealed component.
 const NONE: u32 = u32::MAX;
 
-/// Values that a thread takes at a time.
+/// Values that a thread takes at a time. Sums are taken over them, so results depend on this number by rounding.
 const CHUNK: usize = 1 << 14;
 
-/// Where at most this part of the unknowns is sealed, they are few.
+/// Where at most one of so many unknowns is sealed, they are few: they are listed, and all others need not be looked at. For speed alone, but for the order of sums.
 const FEW: usize = 16;
 
 /// An orthonormal basis of the null space. A vector is a list of (component, value): it has that value on
@@ -133,25 +134,25 @@ pub(crate) fn collapsed<T: Real, const D: usize>(
 ) -> Vec<usize> {
     let n = block_len::<D>();
     let in_block = |block: usize| -> Vec<usize> {
-        if matches!(coarse.stencils[block], Stencil::Uniform { .. }) {
+        if matches!(coarse.matrix.stencils[block], Stencil::Uniform { .. }) {
             return Vec::new();
         }
         // Those above an unknown, as far as that can be seen without a closer look.
-        let mut known = CellMask::EMPTY;
+        let mut known = Mask::EMPTY;
         for (octant, child) in aggregation.children[block].iter().enumerate() {
             let Some(child) = child.map(|c| c as usize) else { continue };
-            let unknown = fine.unknown_cells(child);
+            let unknown = fine.matrix.unknown_cells(child);
             let groups = groups::<D>().filter(|&group| unknown.count_in_group(group) > 0);
             groups.for_each(|group| known.insert(coarse_local::<D>(octant, group)));
         }
-        let known = known.without(&coarse.unknown_cells(block));
+        let known = known.without(&coarse.matrix.unknown_cells(block));
         let is_collapsed = |&local: &usize| {
             let mut members = aggregation.members(block, local).into_iter();
             members.any(|(b, l)| fine.is_unknown(b * n + l) && aggregation.is_regular(b, l))
         };
         known.iter().filter(is_collapsed).map(|local| block * n + local).collect()
     };
-    let mut found = parallel::map(coarse.blocks.len(), in_block).concat();
+    let mut found = parallel::map(coarse.matrix.blocks.len(), in_block).concat();
     let extras = coarse.slots()..coarse.len();
     found.extend(extras.filter(|&i| !coarse.is_unknown(i)));
     // A part may have become the only member of a coarse cell.
@@ -191,7 +192,7 @@ impl NullSpace {
         Self { labels: Arc::new(labels), few, ..self }
     }
 
-    /// The same for vectors that have been arranged.
+    /// This null space in vectors that have been arranged.
     pub(crate) fn arranged<const D: usize>(&self, places: &Places<D>) -> Self {
         if self.labels.is_empty() {
             return self.clone();
@@ -245,7 +246,7 @@ impl NullSpace {
         })
     }
 
-    /// The same with vectors of one unknown each, of `len` in all.
+    /// This null space and with it vectors of one unknown each; vectors are `len` long.
     pub(crate) fn with_single(&self, len: usize, unknowns: &[u32]) -> Self {
         if unknowns.is_empty() {
             return self.clone();
@@ -405,26 +406,25 @@ fn null_vectors<T: Real, const D: usize>(
     labels: &Labels,
     sizes: &[usize],
 ) -> Vec<Vec<(usize, f64)>> {
-    let low_rank = &finest.low_rank;
+    let Matrix { low_rank, affine, dofs, .. } = &*finest.matrix;
     let mut pushes: BTreeMap<usize, (Vec<f64>, f64)> = BTreeMap::new();
     for row in low_rank.rows_in(0..finest.len()) {
         let label = labels.labels[low_rank.row_unknown(row)];
         // A term of no strength touches nothing.
         if label != NONE && low_rank.row_diagonal(row) != T::ZERO {
-            let (push, scale) = pushes.entry(label as usize).or_insert_with(|| (vec![0.0; finest.dofs], 0.0));
+            let (push, scale) = pushes.entry(label as usize).or_insert_with(|| (vec![0.0; *dofs], 0.0));
             low_rank.push(row, 1.0, push);
             *scale += low_rank.row_diagonal(row).f64();
         }
     }
     let n = block_len::<D>();
-    let dofs = finest.dofs;
-    for block in 0..finest.affine.blocks() {
-        for local in finest.affine.touched(block).iter() {
+    for block in 0..affine.blocks() {
+        for local in affine.touched(block).iter() {
             let label = labels.labels[block * n + local];
             if label != NONE {
-                let (push, scale) = pushes.entry(label as usize).or_insert_with(|| (vec![0.0; dofs], 0.0));
-                finest.affine.push(block, local, 1.0, push);
-                *scale += finest.affine.diagonal(block, local);
+                let (push, scale) = pushes.entry(label as usize).or_insert_with(|| (vec![0.0; *dofs], 0.0));
+                affine.push(block, local, 1.0, push);
+                *scale += affine.diagonal(block, local);
             }
         }
     }

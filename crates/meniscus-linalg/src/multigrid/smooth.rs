@@ -13,8 +13,8 @@ use meniscus_core::simd::simd;
 
 use super::clusters::Cluster;
 use crate::operator::{
-    Affine, Coupling, Expanded, LANES, Level, Moments, Others, Planes, SHEET, SHEET_TASK, Scratch, Stencil,
-    TASK_BLOCKS, Tile, lane, planes, spread,
+    Affine, Arranged, Coupling, Expanded, LANES, Moments, Others, Planes, SHEET, SHEET_TASK, Scratch,
+    Stencil, TASK_BLOCKS, Tile, lane, planes, spread,
 };
 use crate::real::Real;
 
@@ -83,22 +83,22 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     pub(crate) fn new<T: Real, const D: usize>(
-        level: &Level<T, D>,
+        level: &Arranged<T, D>,
         rounds: usize,
         clusters: Vec<Cluster>,
     ) -> Self {
-        let (blocks, n) = (&level.blocks, block_len::<D>());
-        let held = parallel::map(blocks.len(), |block| level.held_by_terms(block));
-        if level.low_rank.is_empty() {
+        let (blocks, n) = (&level.matrix.blocks, block_len::<D>());
+        let held = parallel::map(blocks.len(), |block| level.matrix.held_by_terms(block));
+        if level.matrix.low_rank.is_empty() {
             return Self { rounds, held, clusters, ..Self::default() };
         }
         let mut touched = vec![false; blocks.len()];
         let mut colours: Vec<Option<usize>> = vec![None; blocks.len()];
-        let mut colours_of_term: Vec<Vec<bool>> = vec![Vec::new(); level.low_rank.terms()];
+        let mut colours_of_term: Vec<Vec<bool>> = vec![Vec::new(); level.matrix.low_rank.terms()];
         let mut groups: Vec<Vec<u32>> = Vec::new();
         for block in 0..blocks.len() {
-            let rows = level.low_rank.rows_in(block * n..(block + 1) * n);
-            let mut terms: Vec<usize> = rows.flat_map(|row| level.low_rank.row_terms(row)).collect();
+            let rows = level.matrix.low_rank.rows_in(block * n..(block + 1) * n);
+            let mut terms: Vec<usize> = rows.flat_map(|row| level.matrix.low_rank.row_terms(row)).collect();
             if terms.is_empty() {
                 continue;
             }
@@ -135,7 +135,7 @@ impl Schedule {
 
 /// The forward sweep over all unknowns, from x = 0.
 pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
-    level: &Level<T, D>,
+    level: &Arranged<T, D>,
     schedule: &Schedule,
     vectors: &mut Vectors,
 ) {
@@ -146,7 +146,7 @@ pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
     } else {
         vectors.clear();
     }
-    let pull = level.affine.pull(&vectors.v);
+    let pull = level.matrix.affine.pull(&vectors.v);
     relax_colour(level, schedule, vectors, &pull, true, Start::AllZero);
     relax_colour(level, schedule, vectors, &pull, false, Start::OwnZero);
     for group in &schedule.groups {
@@ -155,20 +155,20 @@ pub(crate) fn sweep_from_zero<T: Real, const D: usize>(
     for class in 0..level.sheets.ends.len() {
         relax_sheets(level, vectors, &pull, class, schedule.visit(Direction::Forward));
     }
-    (0..level.extras.len()).for_each(|e| relax_extra(level, vectors, e));
+    (0..level.matrix.extras.len()).for_each(|e| relax_extra(level, vectors, e));
     schedule.clusters.iter().for_each(|cluster| cluster.relax(vectors));
-    level.affine.state(level.slots(), &vectors.x, &mut vectors.v);
+    level.find_affine_state(&vectors.x, &mut vectors.v);
 }
 
 /// The backward sweep over all unknowns: the adjoint of the forward one. It leaves the states of affine terms as they were.
 pub(crate) fn sweep_back<T: Real, const D: usize>(
-    level: &Level<T, D>,
+    level: &Arranged<T, D>,
     schedule: &Schedule,
     vectors: &mut Vectors,
 ) {
-    let pull = level.affine.pull(&vectors.v);
+    let pull = level.matrix.affine.pull(&vectors.v);
     schedule.clusters.iter().rev().for_each(|cluster| cluster.relax(vectors));
-    (0..level.extras.len()).rev().for_each(|e| relax_extra(level, vectors, e));
+    (0..level.matrix.extras.len()).rev().for_each(|e| relax_extra(level, vectors, e));
     for class in (0..level.sheets.ends.len()).rev() {
         relax_sheets(level, vectors, &pull, class, schedule.visit(Direction::Backward));
     }
@@ -181,14 +181,14 @@ pub(crate) fn sweep_back<T: Real, const D: usize>(
 
 /// Visits the blocks of one colour that no low-rank term touches.
 fn relax_colour<T: Real, const D: usize>(
-    level: &Level<T, D>,
+    level: &Arranged<T, D>,
     schedule: &Schedule,
     vectors: &mut Vectors,
     pull: &[Moments<f32>],
     red: bool,
     start: Start,
 ) {
-    let (n, blocks) = (block_len::<D>(), &level.blocks);
+    let (n, blocks) = (block_len::<D>(), &level.matrix.blocks);
     let border = blocks.red_len() * n;
     let (cells, extras) = vectors.x.split_at_mut(level.slots());
     let (red_cells, black_cells) = cells.split_at_mut(border);
@@ -221,12 +221,12 @@ fn relax_colour<T: Real, const D: usize>(
                         if start != Start::AllZero {
                             tile.load_halo(blocks, block, |other| &others[(other - first_other) * n..][..n]);
                         }
-                        load_rhs(b, &level.couplings[block], |extra| extras[extra - slots], rhs);
+                        load_rhs(b, &level.matrix.couplings[block], |extra| extras[extra - slots], rhs);
                         load_coefficients(
-                            &level.affine,
+                            &level.matrix.affine,
                             block,
                             pull,
-                            &level.stencils[block],
+                            &level.matrix.stencils[block],
                             tile,
                             rhs,
                             coefficients,
@@ -242,7 +242,7 @@ fn relax_colour<T: Real, const D: usize>(
 
 /// Visits the sheets of one class: none reads what another writes.
 fn relax_sheets<T: Real, const D: usize>(
-    level: &Level<T, D>,
+    level: &Arranged<T, D>,
     vectors: &mut Vectors,
     pull: &[Moments<f32>],
     class: usize,
@@ -327,13 +327,13 @@ struct Visited {
     states: Vec<(usize, f32)>,
 }
 
-/// Blocks of a group that are worth the cost of handing them to threads.
+/// Blocks of a group that are worth the cost of handing them to threads. For speed alone.
 const WORTH_SHARING: usize = 4;
 
 /// Visits the blocks of one group. They share nothing, so each is computed from the same x and v and
 /// written back afterwards.
 fn relax_group<T: Real, const D: usize>(
-    level: &Level<T, D>,
+    level: &Arranged<T, D>,
     vectors: &mut Vectors,
     pull: &[Moments<f32>],
     group: &[u32],
@@ -357,7 +357,7 @@ fn relax_group<T: Real, const D: usize>(
             relax_touched(level, x, b, (v, pull), block, scratch, visit);
             let mut own = vec![0.0; n];
             scratch.tile.store(&mut own);
-            let dofs = level.low_rank.dofs_in(block * n..(block + 1) * n);
+            let dofs = level.matrix.low_rank.dofs_in(block * n..(block + 1) * n);
             Visited { own, states: dofs.into_iter().map(|dof| (dof, v[dof])).collect() }
         },
     );
@@ -371,7 +371,7 @@ fn relax_group<T: Real, const D: usize>(
 
 /// Relaxes a block that low-rank terms touch, in `tile`, updating their states.
 fn relax_touched<T: Real, const D: usize>(
-    level: &Level<T, D>,
+    level: &Arranged<T, D>,
     x: &[f32],
     b: &[f32],
     (v, pull): (&mut [f32], &[Moments<f32>]),
@@ -381,20 +381,25 @@ fn relax_touched<T: Real, const D: usize>(
 ) {
     let n = block_len::<D>();
     let Scratch { tile, coefficients } = scratch;
-    let touched = level.low_rank.rows_in(block * n..(block + 1) * n);
+    let touched = level.matrix.low_rank.rows_in(block * n..(block + 1) * n);
     simd(
         #[inline(always)]
         || {
             let values_of = |other: usize| &x[other * n..(other + 1) * n];
             tile.load(values_of(block));
-            tile.load_halo(&level.blocks, block, values_of);
+            tile.load_halo(&level.matrix.blocks, block, values_of);
             let mut rhs = [[0.0; LANES]; 8];
-            load_rhs(&b[block * n..(block + 1) * n], &level.couplings[block], |extra| x[extra], &mut rhs);
+            load_rhs(
+                &b[block * n..(block + 1) * n],
+                &level.matrix.couplings[block],
+                |extra| x[extra],
+                &mut rhs,
+            );
             load_coefficients(
-                &level.affine,
+                &level.matrix.affine,
                 block,
                 pull,
-                &level.stencils[block],
+                &level.matrix.stencils[block],
                 tile,
                 &mut rhs,
                 coefficients,
@@ -419,7 +424,7 @@ fn relax_touched<T: Real, const D: usize>(
 /// touched cells then get their values back: cells of one colour do not see each other.
 #[inline(always)]
 fn relax_untouched_cells<T: Real, const D: usize>(
-    level: &Level<T, D>,
+    level: &Arranged<T, D>,
     coefficients: &Expanded<f32, D>,
     tile: &mut Tile<f32, D>,
     block: usize,
@@ -427,9 +432,9 @@ fn relax_untouched_cells<T: Real, const D: usize>(
     colours: [usize; 2],
 ) {
     let n = block_len::<D>();
-    let touched = level.low_rank.rows_in(block * n..(block + 1) * n);
+    let touched = level.matrix.low_rank.rows_in(block * n..(block + 1) * n);
     let mut kept = [0.0; 512];
-    let at = |row: usize| level.low_rank.row_unknown(row) % n;
+    let at = |row: usize| level.matrix.low_rank.row_unknown(row) % n;
     for (kept, row) in kept.iter_mut().zip(touched.clone()) {
         *kept = tile.get(at(row));
     }
@@ -444,27 +449,28 @@ fn relax_untouched_cells<T: Real, const D: usize>(
 /// Relaxes one cell that low-rank terms touch.
 #[inline(always)]
 fn relax_touched_cell<T: Real, const D: usize>(
-    level: &Level<T, D>,
+    level: &Arranged<T, D>,
     tile: &mut Tile<f32, D>,
     rhs: &Planes<f32>,
     v: &mut [f32],
     row: usize,
 ) {
-    let unknown = level.low_rank.row_unknown(row);
-    let (stencil, local) = (&level.stencils[unknown / block_len::<D>()], unknown % block_len::<D>());
-    let bound = level.affine.bound(unknown / block_len::<D>(), local);
+    let unknown = level.matrix.low_rank.row_unknown(row);
+    let (stencil, local) = (&level.matrix.stencils[unknown / block_len::<D>()], unknown % block_len::<D>());
+    let bound = level.matrix.affine.bound(unknown / block_len::<D>(), local);
     let own = (stencil.diagonal(local).f64() + bound) as f32;
-    let mut residual = rhs[local >> 6][lane(local)] - own * tile.get(local) - level.low_rank.force(row, v);
+    let mut residual =
+        rhs[local >> 6][lane(local)] - own * tile.get(local) - level.matrix.low_rank.force(row, v);
     for axis in 0..D {
         let [below, above] = tile.around(local, axis);
         residual += stencil.face(axis, 0, local).f64() as f32 * below;
         residual += stencil.face(axis, 1, local).f64() as f32 * above;
     }
-    let diagonal = own + level.low_rank.row_diagonal(row).f64() as f32;
+    let diagonal = own + level.matrix.low_rank.row_diagonal(row).f64() as f32;
     if diagonal > 0.0 {
         let dx = residual / diagonal;
         tile.set(local, tile.get(local) + dx);
-        level.low_rank.push(row, dx, v);
+        level.matrix.low_rank.push(row, dx, v);
     }
 }
 
@@ -514,16 +520,16 @@ const TURNS: [[f32; LANES]; 2] = {
     turns
 };
 
-fn relax_extra<T: Real, const D: usize>(level: &Level<T, D>, vectors: &mut Vectors, extra: usize) {
+fn relax_extra<T: Real, const D: usize>(level: &Arranged<T, D>, vectors: &mut Vectors, extra: usize) {
     let i = level.first_extra() + extra;
-    let diagonal = level.diagonal(i);
+    let diagonal = level.extra_diagonal(extra);
     if diagonal == 0.0 {
         return;
     }
     let residual = vectors.b[i].f64() - level.extra_product(extra, &vectors.x, &vectors.v);
     let dx = (residual / diagonal) as f32;
     vectors.x[i] += dx;
-    if let Some(row) = level.low_rank.find_row(i) {
-        level.low_rank.push(row, dx, &mut vectors.v);
+    if let Some(row) = level.matrix.low_rank.find_row(i) {
+        level.matrix.low_rank.push(row, dx, &mut vectors.v);
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use meniscus_core::grid::{Blocks, Slot};
 use proptest::prelude::*;
 
+use super::Coarsening;
 use super::aggregate::Aggregation;
 use super::coarsen::{COUPLING, STIFFNESS};
-use super::{Next, next_level};
 use crate::operator::{ExtraUnknown, Level, LowRankTerm, Operator, Patch};
 use crate::real::Real;
 
@@ -87,7 +87,7 @@ fn members<T: Real, const D: usize>(
                 let mut neighbours = 0;
                 fine.for_each_neighbour(i, |_, _| neighbours += 1);
                 assert_eq!(neighbours, 0, "unknown {i} has neighbours but is not carried on");
-                assert!(fine.low_rank.find_row(i).is_none());
+                assert!(fine.matrix.low_rank.find_row(i).is_none());
             }
         }
     }
@@ -125,16 +125,9 @@ fn check_galerkin<T: Real, const D: usize>(fine: &Level<T, D>, coarse: &Level<f3
         }
     };
     for i in (0..fine.len()).filter(|&i| fine.diagonal(i) > 0.0) {
-        let row = fine.low_rank.find_row(i);
-        let own = fine.diagonal(i) - row.map_or(0.0, |row| fine.low_rank.row_diagonal(row).f64());
-        let mass = match i.checked_sub(fine.slots()) {
-            Some(extra) => fine.extras.anchors[extra][1].f64(),
-            None => {
-                let n = meniscus_core::grid::block_len::<D>();
-                let held = fine.anchors[i / n].iter().find(|(local, _)| *local as usize == i % n);
-                held.map_or(0.0, |(_, [_, mass])| mass.f64())
-            }
-        };
+        let row = fine.matrix.low_rank.find_row(i);
+        let own = fine.diagonal(i) - row.map_or(0.0, |row| fine.matrix.low_rank.row_diagonal(row).f64());
+        let mass = fine.hold(i).mass.f64();
         let is_extra = |i: usize| map.target(fine.slots(), i).is_some_and(|target| target >= coarse.slots());
         let mut anchor = own - mass;
         fine.for_each_neighbour(i, |j, weight| {
@@ -145,10 +138,10 @@ fn check_galerkin<T: Real, const D: usize>(fine: &Level<T, D>, coarse: &Level<f3
         });
         add(i, i, STIFFNESS * anchor + mass);
         if let Some(row) = row {
-            let mut v = vec![0.0; fine.dofs];
-            fine.low_rank.push(row, 1.0, &mut v);
-            for other in fine.low_rank.rows_in(0..fine.len()) {
-                add(i, fine.low_rank.row_unknown(other), fine.low_rank.force(other, &v));
+            let mut v = vec![0.0; fine.matrix.dofs];
+            fine.matrix.low_rank.push(row, 1.0, &mut v);
+            for other in fine.matrix.low_rank.rows_in(0..fine.len()) {
+                add(i, fine.matrix.low_rank.row_unknown(other), fine.matrix.low_rank.force(other, &v));
             }
         }
     }
@@ -162,11 +155,11 @@ fn check_galerkin<T: Real, const D: usize>(fine: &Level<T, D>, coarse: &Level<f3
 }
 
 fn check_hierarchy<const D: usize>(operator: &Operator<D>) {
-    let Next { aggregation: map, mut level, .. } = next_level(&operator.level);
+    let Coarsening { aggregation: map, mut level, .. } = Coarsening::of(&operator.level);
     check_aggregates(&operator.level, &level, &map);
     check_galerkin(&operator.level, &level, &map);
     for _ in 0..3 {
-        let Next { aggregation: map, level: next, .. } = next_level(&level);
+        let Coarsening { aggregation: map, level: next, .. } = Coarsening::of(&level);
         check_aggregates(&level, &next, &map);
         check_galerkin(&level, &next, &map);
         level = next;

@@ -8,11 +8,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use meniscus_core::grid::{Mask as CellMask, block_len};
+use meniscus_core::grid::{Mask, block_len};
 use meniscus_core::parallel::{self, PIECE};
 use meniscus_core::simd::simd;
 
-use super::contact::{Contact, Grouped, MEMBERS, Moments, Touch, for_each_row};
+use super::contact::{Contact, Grouped, MEMBERS, Moments, Touch, Touches, for_each_row};
 use super::low_rank::{Factor, cholesky};
 use super::sheets::{AXES, Cells, SHEET};
 use crate::real::{Real, Row};
@@ -32,13 +32,14 @@ pub struct AffineTerm<const D: usize> {
     pub weight: f64,
 }
 
-/// Cells of a contact, on average, below which it is better to store columns.
+/// Cells of a contact, on average, below which it is better to store columns: what they take is then less. The tests take as many iterations with any
+/// number.
 const SCATTERED: usize = 3;
 
-/// Blocks, or terms, with little to do that one task works through.
+/// Blocks, or terms, with little to do that one task works through. For speed alone.
 const TASK: usize = 64;
 
-/// Terms with sums over their contacts that one task works through.
+/// Terms with sums over their contacts that one task works through. For speed alone.
 const SUMS_TASK: usize = 8;
 
 /// A term on all levels.
@@ -64,9 +65,6 @@ pub(crate) struct Affine<const D: usize> {
     contacts: Vec<Vec<Contact<D>>>,
     /// By term: its contacts and their blocks, once more, since states are found term by term.
     of_terms: Grouped<(u32, Contact<D>)>,
-    /// By sheet, and by term with the sheets.
-    touches: Grouped<Touch<D>>,
-    touches_of_terms: Grouped<(u32, Touch<D>)>,
 }
 
 impl<const D: usize> Default for Affine<D> {
@@ -131,11 +129,10 @@ impl<const D: usize> Affine<D> {
         };
         let all = parallel::map(contacts.len(), of_block).concat();
         let of_terms = Grouped::by(&all, count, |(_, contact)| contact.term);
-        let (touches, touches_of_terms) = (Grouped::default(), Grouped::default());
-        Self { bodies, first_dof, edge, contacts, of_terms, touches, touches_of_terms }
+        Self { bodies, first_dof, edge, contacts, of_terms }
     }
 
-    /// The same terms with other contacts: of the next coarser level if `edge` is twice as long.
+    /// These terms with other contacts: of the next coarser level if `edge` is twice as long.
     pub(crate) fn with_contacts(&self, edge: f64, contacts: Vec<Vec<Contact<D>>>) -> Self {
         Self::with_bodies(self.bodies.clone(), self.first_dof, edge, contacts)
     }
@@ -189,11 +186,6 @@ impl<const D: usize> Affine<D> {
         body.solid.then_some(body.weight)
     }
 
-    /// Whether no contact is left of a term: it has become a plain low-rank term.
-    fn is_elsewhere(&self, term: usize) -> bool {
-        self.of_terms.group(term).is_empty() && self.touches_of_terms.group(term).is_empty()
-    }
-
     /// One of the terms as a plain low-rank term, if it is here.
     pub(crate) fn factor(&self, term: usize) -> Option<Factor> {
         let mut factor = Factor { dofs: self.dofs_of(term), unknowns: Vec::new(), columns: Vec::new() };
@@ -211,7 +203,7 @@ impl<const D: usize> Affine<D> {
         self.first_dof + term * k..self.first_dof + (term + 1) * k
     }
 
-    /// The same without the contacts that are not to be kept.
+    /// These terms without the contacts that are not to be kept.
     pub(crate) fn retain(mut self, keep: impl Fn(&Contact<D>) -> bool) -> Self {
         self.contacts.iter_mut().for_each(|contacts| contacts.retain(&keep));
         Self::with_bodies(self.bodies.clone(), self.first_dof, self.edge, self.contacts)
@@ -227,21 +219,9 @@ impl<const D: usize> Affine<D> {
         self.contacts.len()
     }
 
+    /// The contacts of a block.
     pub(crate) fn contacts(&self, block: usize) -> &[Contact<D>] {
         self.contacts.get(block).map_or(&[], Vec::as_slice)
-    }
-
-    /// The same terms with contacts of blocks and touches of sheets.
-    pub(crate) fn with_sheets(&self, contacts: Vec<Vec<Contact<D>>>, touches: &[Vec<Touch<D>>]) -> Self {
-        let of_sheet = |sheet: usize| -> Vec<(u32, Touch<D>)> {
-            touches[sheet].iter().map(|touch| (sheet as u32, *touch)).collect()
-        };
-        let all = parallel::map(touches.len(), of_sheet).concat();
-        Self {
-            touches: Grouped::of_lists(touches),
-            touches_of_terms: Grouped::by(&all, self.bodies.len(), |(_, touch)| touch.term),
-            ..self.with_contacts(self.edge, contacts)
-        }
     }
 
     /// The contacts of a term, each with its block.
@@ -287,16 +267,18 @@ impl<const D: usize> Affine<D> {
         square.iter().map(|s| s * s).sum::<f64>().powf(1.0 / 16.0)
     }
 
-    /// v = F x, in the places of these terms; the values of sheets begin at `first_sheet`.
-    pub(crate) fn state<V: Real>(&self, first_sheet: usize, x: &[V], v: &mut [V]) {
+    /// v = F x, in the places of these terms; sheets touch some of them too, and their values begin at `first_sheet`. Terms that nothing touches any more
+    /// have become plain low-rank terms, and are left as they are.
+    pub(super) fn state<V: Real>(&self, touches: &Touches<D>, first_sheet: usize, x: &[V], v: &mut [V]) {
         let k = sizes::<D>().0;
         parallel::for_chunks(&mut v[self.dofs()], SUMS_TASK * k, |task, v| {
             simd(
                 #[inline(always)]
                 || {
                     for (term, v) in (task * SUMS_TASK..).zip(v.chunks_exact_mut(k)) {
-                        if !self.is_elsewhere(term) {
-                            self.state_of(term, first_sheet, x, v);
+                        let touches = touches.of_term(term);
+                        if !(self.of_terms.group(term).is_empty() && touches.is_empty()) {
+                            self.state_of(term, touches, first_sheet, x, v);
                         }
                     }
                 },
@@ -306,7 +288,14 @@ impl<const D: usize> Affine<D> {
 
     /// The part of F x of one term.
     #[inline(always)]
-    fn state_of<V: Real>(&self, term: usize, first_sheet: usize, x: &[V], v: &mut [V]) {
+    fn state_of<V: Real>(
+        &self,
+        term: usize,
+        touches: &[(u32, Touch<D>)],
+        first_sheet: usize,
+        x: &[V],
+        v: &mut [V],
+    ) {
         let (n, m) = (block_len::<D>(), sizes::<D>().1);
         let mut moments = [V::ZERO; 12];
         let mut add = |axis: u8, weight: f32, at: &[f64; D], sums: Moments<V>, order: &[usize; 3]| {
@@ -321,7 +310,7 @@ impl<const D: usize> Affine<D> {
         for (block, c) in self.of_term(term) {
             add(c.axis, c.weight, &c.at, c.sums(&x[block * n..(block + 1) * n]), &[0, 1, 2]);
         }
-        for (sheet, t) in self.touches_of_terms.group(term) {
+        for (sheet, t) in touches {
             let x = &x[first_sheet + SHEET * *sheet as usize..][..SHEET];
             add(t.axis, t.weight, &t.at, t.sums(x), &AXES[t.across as usize]);
         }
@@ -380,10 +369,15 @@ impl<const D: usize> Affine<D> {
         }
     }
 
-    /// Adds the forces on the cells of a sheet.
+    /// Adds the forces on the cells of a sheet that touches terms.
     #[inline(always)]
-    pub(crate) fn add_sheet_forces<V: Real>(&self, sheet: usize, pull: &[Moments<V>], forces: &mut Cells<V>) {
-        for touch in self.touches.group(sheet) {
+    pub(super) fn add_sheet_forces<V: Real>(
+        &self,
+        touches: &[Touch<D>],
+        pull: &[Moments<V>],
+        forces: &mut Cells<V>,
+    ) {
+        for touch in touches {
             let order = &AXES[touch.across as usize];
             let [first, by_x, by_y, _] =
                 self.force_along(touch.axis, touch.term, touch.weight, &touch.at, order, pull);
@@ -393,17 +387,6 @@ impl<const D: usize> Affine<D> {
                 for (i, force) in forces.iter_mut().enumerate() {
                     *force += V::narrow(members[i]) * (first + by_x * V::from_byte(i as u8));
                 }
-            }
-        }
-    }
-
-    /// Adds the bounds of the cells of a sheet.
-    #[inline(always)]
-    pub(crate) fn add_sheet_bounds(&self, sheet: usize, bounds: &mut Cells<f32>) {
-        for touch in self.touches.group(sheet) {
-            for (y, bounds) in bounds.chunks_exact_mut(8).enumerate() {
-                let members = touch.members(y);
-                (0..8).for_each(|i| bounds[i] += members[i] * touch.bound);
             }
         }
     }
@@ -440,8 +423,8 @@ impl<const D: usize> Affine<D> {
     }
 
     /// The cells of a block that terms touch.
-    pub(crate) fn touched(&self, block: usize) -> CellMask<D> {
-        self.contacts(block).iter().fold(CellMask::EMPTY, |all, contact| all.or(&contact.cells))
+    pub(crate) fn touched(&self, block: usize) -> Mask<D> {
+        self.contacts(block).iter().fold(Mask::EMPTY, |all, contact| all.or(&contact.cells))
     }
 
     /// The column of F of a cell, by contact: (term, numbers).
@@ -485,9 +468,7 @@ impl<const D: usize> Affine<D> {
 
     pub(crate) fn bytes(&self) -> usize {
         let (k, m) = sizes::<D>();
-        2 * self.of_terms.all.len() * size_of::<Contact<D>>()
-            + 2 * self.touches.all.len() * size_of::<Touch<D>>()
-            + self.bodies.len() * k * m * 8
+        2 * self.of_terms.all.len() * size_of::<Contact<D>>() + self.bodies.len() * k * m * 8
     }
 }
 

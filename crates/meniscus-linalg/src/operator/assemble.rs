@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, block_len};
+use meniscus_core::grid::Blocks;
 use meniscus_core::parallel;
 
 use super::affine::{Affine, AffineTerm};
-use super::extras::{Edge, ExtraUnknown, Extras};
+use super::boundary_cells;
+use super::extras::{Edge, ExtraUnknown};
+use super::level::{ExtraNodes, Hold, Level};
 use super::low_rank::{self, LowRank, LowRankTerm};
+use super::matrix::Matrix;
 use super::outer::{Compliance, Outer};
 use super::stencil::{Patch, Stencil};
-use super::{Level, boundary_cells};
 use crate::deflation::Deflation;
 use crate::multigrid::NullSpace;
 use crate::real::Real;
@@ -104,23 +106,23 @@ impl<const D: usize> Operator<D> {
                 extra.couplings.iter().map(move |&(cell, w)| (cell as u32, (slots + e) as u32, w))
             })
             .collect();
-        let anchors: Vec<[f64; 2]> = extras.iter().map(|e| [e.anchor, 0.0]).collect();
-        let (extras, couplings) =
-            Extras::new(slots, block_len::<D>(), &anchors, vec![None; anchors.len()], &edges);
+        let holds = extras.iter().map(|e| Hold { anchor: e.anchor, mass: 0.0 }).collect();
+        let extras = ExtraNodes { holds, positions: vec![None; extras.len()], edges };
         let low_rank =
             LowRank::new(terms).map_err(|term| AssembleError::BadTerm { term, reason: NOT_DEFINITE })?;
-        let (mut level, contacts) = Level::assemble(blocks, fill, extras, couplings, low_rank);
-        level.check_weights()?;
+        let (level, contacts) = Level::assemble(blocks, fill, extras, low_rank);
+        level.matrix.check_weights()?;
         let named = contacts.iter().flatten().map(|c| c.term as usize).max();
         if let Some(index) = named.filter(|&term| term >= affine.len()) {
             return Err(AssembleError::OutOfRange { what: "a face".into(), index, len: affine.len() });
         }
-        level.affine = Affine::new(affine, level.dofs, contacts).map_err(|term| AssembleError::BadTerm {
-            term,
-            reason: "the inverse mass of an affine term is not symmetric positive semi-definite",
-        })?;
-        level.dofs = level.affine.dofs().end;
-        Ok(Self { level, outer: Outer::default() })
+        let affine =
+            Affine::new(affine, level.matrix.dofs, contacts).map_err(|term| AssembleError::BadTerm {
+                term,
+                reason: "the inverse mass of an affine term is not symmetric positive semi-definite",
+            })?;
+        let dofs = affine.dofs().end;
+        Ok(Self { level: level.with_affine(affine, dofs), outer: Outer::default() })
     }
 
     /// Adds terms J^T M^-1 J that stay outside the hierarchy of the solver: few, of any stiffness, and with masses that can be
@@ -134,7 +136,7 @@ impl<const D: usize> Operator<D> {
 
     pub(crate) fn with(mut self, outer: Outer) -> Self {
         if !outer.bare().is_empty() {
-            self.level.mark_plain(outer.bare());
+            self.level.expect_values_in(outer.bare());
         }
         Self { outer, ..self }
     }
@@ -164,7 +166,7 @@ impl<const D: usize> Operator<D> {
 
     /// The blocks that hold the cells.
     pub fn blocks(&self) -> &Arc<Blocks<D>> {
-        &self.level.blocks
+        &self.level.matrix.blocks
     }
 
     /// The length of a vector that this operator applies to: slots, then extra unknowns.
@@ -189,7 +191,7 @@ impl<const D: usize> Operator<D> {
 
     /// y = A x; returns x · y. Slots that are not unknowns must hold 0 in `x`.
     pub fn apply(&self, x: &[f64], y: &mut [f64]) -> f64 {
-        self.level.apply(x, y) + self.outer.add_product(x, y)
+        self.level.whole().apply(x, y) + self.outer.add_product(x, y)
     }
 
     /// Bytes that the coefficients occupy.
@@ -256,7 +258,7 @@ fn check_weight(weight: f64, what: impl Fn() -> String) -> Result<(), AssembleEr
     }
 }
 
-impl<T: Real, const D: usize> Level<T, D> {
+impl<T: Real, const D: usize> Matrix<T, D> {
     fn check_weights(&self) -> Result<(), AssembleError> {
         let found = parallel::find_first(self.blocks.len(), |block| {
             let what = || format!("a face or anchor of block {:?}", self.blocks.coord(block));

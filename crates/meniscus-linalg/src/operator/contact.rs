@@ -1,8 +1,9 @@
 //! The cells that touch an affine term: sets in bits, and sums over them.
 
-use meniscus_core::grid::Mask as CellMask;
+use meniscus_core::grid::Mask;
 use meniscus_core::parallel::{self, PIECE};
 
+use super::sheets::Cells;
 use crate::real::{Real, Row, row_from, row_of};
 
 /// D + 1 numbers: of a constant and of the place.
@@ -19,7 +20,7 @@ pub(crate) struct Contact<const D: usize> {
     pub(crate) bound: f32,
     /// Where the block's first cell is touched (or would be), from the centre of the term, in cells of the finest level.
     pub(crate) at: [f64; D],
-    pub(crate) cells: CellMask<D>,
+    pub(crate) cells: Mask<D>,
 }
 
 /// The cells of a sheet that touch one term along one axis: what a contact is for a block.
@@ -84,6 +85,15 @@ impl<const D: usize> Touch<D> {
         &MEMBERS[self.cells as usize >> (8 * row) & 255]
     }
 
+    /// Adds its bound to those of the cells of the sheet.
+    #[inline(always)]
+    pub(super) fn add_bounds(&self, bounds: &mut Cells<f32>) {
+        for (y, bounds) in bounds.chunks_exact_mut(8).enumerate() {
+            let members = self.members(y);
+            (0..8).for_each(|i| bounds[i] += members[i] * self.bound);
+        }
+    }
+
     /// The sums of x and of x times the cells' coordinates within the sheet.
     #[inline(always)]
     pub(super) fn sums<V: Real>(&self, x: &[V]) -> Moments<V> {
@@ -97,6 +107,43 @@ impl<const D: usize> Touch<D> {
             }
         }
         [sum(&all), sum(&by_place(&all)), sum(&by_y), V::ZERO]
+    }
+}
+
+/// All touches of the sheets of a level.
+#[derive(Debug)]
+pub(super) struct Touches<const D: usize> {
+    by_sheet: Grouped<Touch<D>>,
+    /// Once more with their sheets, since states are found term by term.
+    by_term: Grouped<(u32, Touch<D>)>,
+}
+
+impl<const D: usize> Default for Touches<D> {
+    fn default() -> Self {
+        Self { by_sheet: Grouped::default(), by_term: Grouped::default() }
+    }
+}
+
+impl<const D: usize> Touches<D> {
+    /// From those of each sheet.
+    pub(super) fn new(touches: &[Vec<Touch<D>>], terms: usize) -> Self {
+        let with_sheet = |sheet: usize| -> Vec<(u32, Touch<D>)> {
+            touches[sheet].iter().map(|touch| (sheet as u32, *touch)).collect()
+        };
+        let all = parallel::map(touches.len(), with_sheet).concat();
+        let by_term = Grouped::by(&all, terms, |(_, touch)| touch.term);
+        Self { by_sheet: Grouped::of_lists(touches), by_term }
+    }
+
+    #[inline(always)]
+    pub(super) fn of_sheet(&self, sheet: usize) -> &[Touch<D>] {
+        self.by_sheet.group(sheet)
+    }
+
+    /// The touches of a term, each with its sheet.
+    #[inline(always)]
+    pub(super) fn of_term(&self, term: usize) -> &[(u32, Touch<D>)] {
+        self.by_term.group(term)
     }
 }
 
@@ -125,7 +172,7 @@ pub(super) static MEMBERS: [Row<f32>; 256] = {
 
 /// Calls `row(y, z, members)` for the rows that have any.
 #[inline(always)]
-pub(super) fn for_each_row<const D: usize>(cells: &CellMask<D>, mut row: impl FnMut(usize, usize, u8)) {
+pub(super) fn for_each_row<const D: usize>(cells: &Mask<D>, mut row: impl FnMut(usize, usize, u8)) {
     for (z, &layer) in cells.layers().iter().enumerate().filter(|(_, layer)| **layer != 0) {
         for y in 0..8 {
             let bits = (layer >> (8 * y)) as u8;

@@ -43,19 +43,19 @@ impl<V: Real, const D: usize> Expanded<V, D> {
                 self.weights = Weights::Same(kappa);
                 self.fill_diagonal(kappa * V::of(2.0 * D as f64));
             }
-            Stencil::Mask(mask) => {
-                let kappa = V::of(mask.kappa.f64());
+            Stencil::OnOff(on_off) => {
+                let kappa = V::of(on_off.kappa.f64());
                 for plane in 0..planes::<D>() {
                     let cells = 64 * plane..64 * plane + 64;
-                    expand(&mask.degree[cells.clone()], &mut self.diagonal[plane], |d| {
+                    expand(&on_off.degree[cells.clone()], &mut self.diagonal[plane], |d| {
                         V::from_byte(d) * kappa
                     });
-                    if !mask.plain {
+                    if !on_off.plain {
                         for axis in 0..D {
                             for side in 0..2 {
                                 let weight = |bits: u8| V::from_byte(bits >> (2 * axis + side) & 1) * kappa;
                                 expand(
-                                    &mask.open[cells.clone()],
+                                    &on_off.open[cells.clone()],
                                     &mut self.sides_mut()[axis][side][plane],
                                     weight,
                                 );
@@ -63,7 +63,7 @@ impl<V: Real, const D: usize> Expanded<V, D> {
                         }
                     }
                 }
-                self.weights = if mask.plain { Weights::Same(kappa) } else { Weights::Own };
+                self.weights = if on_off.plain { Weights::Same(kappa) } else { Weights::Own };
                 self.constant = None;
             }
             Stencil::General(general) => {

@@ -1,5 +1,6 @@
 //! Unknowns that are not cells of the grid: each is coupled to any number of cells and of its own kind.
 
+use super::level::Hold;
 use crate::real::Real;
 
 /// An extra unknown as the caller describes it.
@@ -24,20 +25,15 @@ pub(crate) struct Coupling<T> {
 /// An edge between two unknowns, by flat index, of which at least one is an extra unknown.
 pub(crate) type Edge = (u32, u32, f64);
 
-/// The rows of the extra unknowns. In vectors they follow the cells: extra e has the flat index
-/// `slots + e`.
+/// The rows of the extra unknowns. In vectors they come last.
 #[derive(Clone, Debug)]
-pub(crate) struct Extras<T, const D: usize> {
-    /// The anchor and the mass of each.
-    pub(crate) anchors: Vec<[T; 2]>,
+pub(crate) struct Extras<T> {
     pub(crate) diagonal: Vec<T>,
     starts: Vec<u32>,
     edges: Vec<(u32, T)>,
-    /// The cell that an unknown shares with others, for those that stem from a cell cut in parts.
-    pub(crate) positions: Vec<Option<[u32; D]>>,
 }
 
-impl<T: Real, const D: usize> Extras<T, D> {
+impl<T: Real> Extras<T> {
     /// The sum of the weights of all edges of an extra unknown.
     pub(crate) fn reach(&self, extra: usize) -> f64 {
         self.edges(extra).iter().map(|&(_, weight)| weight.f64()).sum()
@@ -47,11 +43,10 @@ impl<T: Real, const D: usize> Extras<T, D> {
     pub(crate) fn new(
         slots: usize,
         block_len: usize,
-        anchors: &[[f64; 2]],
-        positions: Vec<Option<[u32; D]>>,
+        holds: &[Hold<f64>],
         edges: &[Edge],
     ) -> (Self, Vec<Vec<Coupling<T>>>) {
-        let count = anchors.len();
+        let count = holds.len();
         let is_extra = |u: u32| u as usize >= slots;
         let mut directed: Vec<Edge> = Vec::with_capacity(2 * edges.len());
         for &(a, b, w) in edges {
@@ -68,7 +63,7 @@ impl<T: Real, const D: usize> Extras<T, D> {
         });
 
         let mut couplings = vec![Vec::new(); slots / block_len];
-        let mut sums: Vec<f64> = anchors.iter().map(|[anchor, mass]| anchor + mass).collect();
+        let mut sums: Vec<f64> = holds.iter().map(|hold| hold.sum()).collect();
         let mut starts = vec![0; count + 1];
         for &(from, to, weight) in &directed {
             let extra = from as usize - slots;
@@ -86,16 +81,14 @@ impl<T: Real, const D: usize> Extras<T, D> {
             starts[e + 1] += starts[e];
         }
         let rows = Self {
-            anchors: anchors.iter().map(|a| a.map(T::of)).collect(),
             diagonal: sums.iter().map(|&d| T::of(d)).collect(),
             starts,
             edges: directed.iter().map(|&(_, to, w)| (to, T::of(w))).collect(),
-            positions,
         };
         (rows, couplings)
     }
 
-    /// The same with other indices for what the edges lead to.
+    /// These rows with other indices for what the edges lead to.
     pub(crate) fn renamed(&self, index: impl Fn(usize) -> usize) -> Self {
         let edges = self.edges.iter().map(|&(to, w)| (index(to as usize) as u32, w)).collect();
         Self { edges, ..self.clone() }
@@ -116,6 +109,6 @@ impl<T: Real, const D: usize> Extras<T, D> {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.edges.len() * size_of::<(u32, T)>() + self.len() * (3 * size_of::<T>() + 16)
+        self.edges.len() * size_of::<(u32, T)>() + self.len() * size_of::<T>()
     }
 }

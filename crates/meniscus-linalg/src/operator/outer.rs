@@ -67,6 +67,7 @@ impl Outer {
         Ok(this)
     }
 
+    /// Puts another W in the place of that there is.
     pub(crate) fn set_compliance(&mut self, compliance: Vec<Compliance>) {
         let mut seen = vec![false; self.dofs];
         for group in &compliance {
@@ -94,6 +95,7 @@ impl Outer {
         &self.terms
     }
 
+    /// The unknowns that nothing but outer terms holds, in ascending order.
     pub(crate) fn bare(&self) -> &[u32] {
         &self.bare
     }
@@ -107,6 +109,7 @@ impl Outer {
         blocks
     }
 
+    /// Whether nothing but outer terms holds an unknown.
     pub(crate) fn is_bare(&self, i: usize) -> bool {
         self.bare.binary_search(&(i as u32)).is_ok()
     }
@@ -222,7 +225,7 @@ impl Outer {
         v
     }
 
-    /// The same on unknowns with other indices; those that are given none are left out.
+    /// These terms on unknowns with other indices; unknowns that are given none are left out.
     pub(crate) fn renamed(&self, name: impl Fn(usize) -> Option<usize>) -> Self {
         let of_term = |term: &Term| {
             let entries =

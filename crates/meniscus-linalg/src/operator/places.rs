@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{Blocks, Mask as CellMask, block_len};
+use meniscus_core::grid::{Blocks, Mask, block_len};
 use meniscus_core::parallel;
 
 use super::sheets::{AXES, NONE, SHEET};
 use super::stencil::Stencil;
-use super::{Level, SHEET_TASK};
+use super::{Level, Matrix, SHEET_TASK};
 use crate::real::Real;
 
-/// The sheets that a block may be cut into: with more it is cheaper as it is.
+/// The sheets that a block may be cut into: with more it is cheaper as it is, found by measurement. For speed alone: iterations are the same with any number.
 const MOST: usize = 5;
 
 /// A sheet of a block: the axis across it and its place along that, its number, and its cells.
@@ -26,14 +26,14 @@ pub(super) struct Cut {
 const CLASSES: usize = 12;
 
 impl Cut {
-    /// Its part of a set of cells of the block.
-    pub(super) fn plane<const D: usize>(&self, cells: &CellMask<D>) -> u64 {
+    /// The cells of a set of the block's that lie in the sheet's plane.
+    pub(super) fn plane<const D: usize>(&self, cells: &Mask<D>) -> u64 {
         cells.layer(self.axis, self.at)
     }
 
     /// Its cells that are unknowns, by place.
     pub(super) fn places(&self) -> impl Iterator<Item = usize> {
-        CellMask::from_bits(self.cells).iter()
+        Mask::from_bits(self.cells).iter()
     }
 
     /// The place in the sheet of a cell of the block that lies in its plane.
@@ -42,6 +42,7 @@ impl Cut {
         (local >> (3 * u) & 7) + 8 * (local >> (3 * w) & 7)
     }
 
+    /// The index within the block of a place in the sheet.
     pub(super) fn local(&self, place: usize) -> usize {
         let [u, w, across] = AXES[self.axis];
         (place & 7) << (3 * u) | (place >> 3) << (3 * w) | self.at << (3 * across)
@@ -53,6 +54,7 @@ impl Cut {
         4 * self.axis + 2 * (self.at % 2) + beside % 2
     }
 
+    /// Whether a cell of the block is an unknown in this sheet.
     pub(super) fn has(&self, local: usize) -> bool {
         local >> (3 * self.axis) & 7 == self.at && self.cells >> self.place(local) & 1 == 1
     }
@@ -76,10 +78,10 @@ pub(crate) struct Places<const D: usize> {
 impl<const D: usize> Places<D> {
     /// Arranges a level; `keep` are the blocks that must stay whole. `None` if all do.
     pub(crate) fn new<T: Real>(level: &Level<T, D>, keep: impl Fn(usize) -> bool + Sync) -> Option<Self> {
-        if D != 3 || level.affine.is_empty() {
+        let Matrix { blocks, extras, affine, .. } = &*level.matrix;
+        if D != 3 || affine.is_empty() {
             return None;
         }
-        let blocks = &level.blocks;
         let cut = |block: usize| if keep(block) { None } else { cut_block(level, block) };
         let cuts = parallel::map(blocks.len(), cut);
         if cuts.iter().all(Option::is_none) {
@@ -101,7 +103,7 @@ impl<const D: usize> Places<D> {
             }
             ends.push(sheets.len());
         }
-        let (slots, extras) = (level.slots(), level.extras.len());
+        let (slots, extras) = (level.slots(), extras.len());
         Some(Self { slots, extras, blocks: Arc::new(kept), whole, cuts, sheets, ends })
     }
 
@@ -127,10 +129,12 @@ impl<const D: usize> Places<D> {
         self.first_extra() + self.extras
     }
 
+    /// The place of the first extra unknown.
     fn first_extra(&self) -> usize {
         self.blocks.slots() + SHEET * self.sheets.len()
     }
 
+    /// The block of a sheet, and how it is cut from that.
     pub(super) fn cut(&self, sheet: usize) -> (usize, &Cut) {
         let (block, k) = self.sheets[sheet];
         (block as usize, &self.cuts[block as usize][k as usize])
@@ -186,7 +190,7 @@ impl<const D: usize> Places<D> {
         extras.copy_from_slice(&from[self.slots..]);
     }
 
-    /// The inverse of [`Places::gather`].
+    /// Puts the values of an arranged vector back, with 0 where there is no unknown: the inverse of [`Places::gather`].
     pub(crate) fn scatter<V: Copy + Default + Send + Sync>(&self, from: &[V], to: &mut [V]) {
         let n = block_len::<D>();
         let (cells, extras) = to.split_at_mut(self.slots);
@@ -207,15 +211,14 @@ impl<const D: usize> Places<D> {
 
 /// The sheets that hold all unknowns of a block, if there are any; `None` if it had better stay whole.
 fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Option<Vec<Cut>> {
-    let n = block_len::<D>();
-    let stencil = &level.stencils[block];
-    if matches!(stencil, Stencil::Uniform { .. })
-        || !level.couplings[block].is_empty()
-        || !level.low_rank.rows_in(block * n..(block + 1) * n).is_empty()
+    let (n, matrix) = (block_len::<D>(), &level.matrix);
+    if matches!(matrix.stencils[block], Stencil::Uniform { .. })
+        || !matrix.couplings[block].is_empty()
+        || !matrix.low_rank.rows_in(block * n..(block + 1) * n).is_empty()
     {
         return None;
     }
-    let mut left = level.unknown_cells(block);
+    let mut left = matrix.unknown_cells(block);
     if left.count() > MOST * SHEET {
         return None;
     }
@@ -227,7 +230,7 @@ fn cut_block<T: Real, const D: usize>(level: &Level<T, D>, block: usize) -> Opti
         let planes = (0..24).rev().map(|k| Cut { axis: k / 8, at: k % 8, number: NONE, cells: 0 });
         let planes = planes.map(|cut| Cut { cells: cut.plane(&left), ..cut });
         let cut = planes.max_by_key(|cut| cut.cells.count_ones()).expect("24 planes");
-        left = left.without(&CellMask::plane(cut.axis, cut.at));
+        left = left.without(&Mask::plane(cut.axis, cut.at));
         cuts.push(cut);
     }
     Some(cuts)

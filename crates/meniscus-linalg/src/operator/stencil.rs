@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use meniscus_core::grid::{BLOCK_EDGE, Mask as CellMask, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Mask, block_len, cell_in_block};
 use meniscus_core::simd::simd;
 
 use super::boundary_cells;
 use super::contact::Contact;
+use super::level::Hold;
 use crate::real::{Real, Row, row_from, row_of, rows};
 
 /// The distance between the lower and the upper face of a cell in a block's face array.
@@ -58,7 +59,7 @@ pub struct Patch<const D: usize> {
     /// Whether all faces are known to be the same.
     alike: bool,
     /// (term, axis and side, cells) of the faces towards affine terms.
-    touches: Vec<(u32, u8, CellMask<D>)>,
+    touches: Vec<(u32, u8, Mask<D>)>,
 }
 
 impl<const D: usize> Patch<D> {
@@ -93,19 +94,19 @@ impl<const D: usize> Patch<D> {
         self.touching(axis, side, term).insert(local);
     }
 
-    /// The same of several cells.
-    pub fn touch_cells(&mut self, axis: usize, side: usize, cells: &CellMask<D>, term: usize) {
+    /// Lets the lower (`side` 0) or upper (`side` 1) faces of several cells along `axis` lead to an [`AffineTerm`](crate::AffineTerm).
+    pub fn touch_cells(&mut self, axis: usize, side: usize, cells: &Mask<D>, term: usize) {
         if !cells.is_empty() {
             let touching = self.touching(axis, side, term);
             *touching = touching.or(cells);
         }
     }
 
-    fn touching(&mut self, axis: usize, side: usize, term: usize) -> &mut CellMask<D> {
+    fn touching(&mut self, axis: usize, side: usize, term: usize) -> &mut Mask<D> {
         let key = (term as u32, (2 * axis + side) as u8);
         // Cells come in order, so the latest is most often the one.
         let at = self.touches.iter().rposition(|t| (t.0, t.1) == key).unwrap_or_else(|| {
-            self.touches.push((key.0, key.1, CellMask::EMPTY));
+            self.touches.push((key.0, key.1, Mask::EMPTY));
             self.touches.len() - 1
         });
         &mut self.touches[at].2
@@ -113,7 +114,7 @@ impl<const D: usize> Patch<D> {
 
     /// The contacts of a block that lies at `coord`.
     pub(crate) fn contacts(&self, coord: [usize; D]) -> Vec<Contact<D>> {
-        let contact = |&(term, face, cells): &(u32, u8, CellMask<D>)| {
+        let contact = |&(term, face, cells): &(u32, u8, Mask<D>)| {
             let (axis, side) = (face / 2, face % 2);
             let along = |a: usize| if a == axis as usize { f64::from(side) } else { 0.5 };
             let at = std::array::from_fn(|a| (BLOCK_EDGE * coord[a]) as f64 + along(a));
@@ -144,11 +145,11 @@ impl<const D: usize> Patch<D> {
         self.faces.iter_mut().flatten().filter(nearly).for_each(|face| *face = most);
     }
 
-    /// The cells with an anchor or a mass, and both.
-    pub(crate) fn held<T: Real>(&self) -> Vec<(u16, [T; 2])> {
-        let held = self.anchors.iter().zip(&self.masses).map(|(&anchor, &mass)| [anchor, mass]);
-        let held = held.enumerate().filter(|(_, held)| *held != [0.0; 2]);
-        held.map(|(local, held)| (local as u16, held.map(T::of))).collect()
+    /// The cells with an anchor or a mass.
+    pub(crate) fn holds<T: Real>(&self) -> Vec<(u16, Hold<T>)> {
+        let holds = self.anchors.iter().zip(&self.masses).map(|(&anchor, &mass)| Hold { anchor, mass });
+        let holds = holds.enumerate().filter(|(_, hold)| *hold != Hold::default());
+        holds.map(|(local, hold)| (local as u16, hold.convert())).collect()
     }
 
     /// The diagonal of each cell without what extra unknowns add.
@@ -208,11 +209,11 @@ impl<const D: usize> Patch<D> {
                 }
             },
         );
-        let on_off = between == 0.0;
-        let whole = on_off && diagonal.iter().all(|&d| f64::from((d / kappa) as u8) * kappa == d);
-        let all_on = on_off && least == kappa;
+        let is_on_off = between == 0.0;
+        let whole = is_on_off && diagonal.iter().all(|&d| f64::from((d / kappa) as u8) * kappa == d);
+        let all_on = is_on_off && least == kappa;
         let full = all_on && diagonal.iter().all(|&d| d == 2.0 * D as f64 * kappa);
-        if !(on_off && whole) {
+        if !(is_on_off && whole) {
             return Stencil::General(Arc::new(General {
                 faces: std::array::from_fn(|a| self.faces[a].iter().map(|&w| T::of(w)).collect()),
                 diagonal: diagonal.iter().map(|&d| T::of(d)).collect(),
@@ -240,7 +241,7 @@ impl<const D: usize> Patch<D> {
             },
         );
         let degree = diagonal.iter().map(|&d| (d / kappa) as u8).collect();
-        Stencil::Mask(Box::new(Mask { kappa: T::of(kappa), open, degree, plain: false }))
+        Stencil::OnOff(Box::new(OnOff { kappa: T::of(kappa), open, degree, plain: false }))
     }
 }
 
@@ -250,13 +251,14 @@ pub(crate) enum Stencil<T, const D: usize> {
     /// Every face of the block, boundary layers included, is `kappa`; no anchors, no masses.
     Uniform { kappa: T },
     /// Every face is 0 or `kappa` and every diagonal a whole multiple of it: two bytes a cell.
-    Mask(Box<Mask<T, D>>),
+    OnOff(Box<OnOff<T, D>>),
     /// Anything else. Operators that differ elsewhere share it.
     General(Arc<General<T, D>>),
 }
 
+/// The stencil of a block whose faces all are 0 or `kappa`.
 #[derive(Clone, Debug)]
-pub(crate) struct Mask<T, const D: usize> {
+pub(crate) struct OnOff<T, const D: usize> {
     pub(crate) kappa: T,
     /// Bit 2a: the lower face along axis a is open; bit 2a+1: the upper.
     pub(crate) open: Box<[u8]>,
@@ -266,6 +268,7 @@ pub(crate) struct Mask<T, const D: usize> {
     pub(crate) plain: bool,
 }
 
+/// The stencil of any block: a coefficient for each face and each diagonal.
 #[derive(Clone, Debug)]
 pub(crate) struct General<T, const D: usize> {
     pub(crate) faces: [Box<[T]>; D],
@@ -289,7 +292,7 @@ impl<T: Real, const D: usize> Stencil<T, D> {
     /// That of a block without unknowns, but for those that low-rank terms hold.
     fn empty() -> Self {
         let zeros = || vec![0; block_len::<D>()].into_boxed_slice();
-        Self::Mask(Box::new(Mask { kappa: T::of(1.0), open: zeros(), degree: zeros(), plain: false }))
+        Self::OnOff(Box::new(OnOff { kappa: T::of(1.0), open: zeros(), degree: zeros(), plain: false }))
     }
 
     /// The coefficient of a face, by its index in an array of [`face_len`] faces.
@@ -297,9 +300,9 @@ impl<T: Real, const D: usize> Stencil<T, D> {
     pub(crate) fn face(&self, axis: usize, side: usize, local: usize) -> T {
         match self {
             Self::Uniform { kappa } => *kappa,
-            Self::Mask(mask) => {
-                if (mask.open[local] >> (2 * axis + side)) & 1 == 1 {
-                    mask.kappa
+            Self::OnOff(on_off) => {
+                if (on_off.open[local] >> (2 * axis + side)) & 1 == 1 {
+                    on_off.kappa
                 } else {
                     T::ZERO
                 }
@@ -315,7 +318,7 @@ impl<T: Real, const D: usize> Stencil<T, D> {
     pub(crate) fn diagonal(&self, local: usize) -> T {
         match self {
             Self::Uniform { kappa } => *kappa * T::of(2.0 * D as f64),
-            Self::Mask(mask) => mask.kappa * T::of(f64::from(mask.degree[local])),
+            Self::OnOff(on_off) => on_off.kappa * T::of(f64::from(on_off.degree[local])),
             Self::General(general) => general.diagonal[local],
         }
     }
@@ -325,8 +328,8 @@ impl<T: Real, const D: usize> Stencil<T, D> {
     pub(crate) fn unknown_row(&self, row: usize) -> Row<bool> {
         match self {
             Self::Uniform { .. } => [true; 8],
-            Self::Mask(mask) => {
-                let degree = row_of(&mask.degree, 8 * row);
+            Self::OnOff(on_off) => {
+                let degree = row_of(&on_off.degree, 8 * row);
                 row_from(|i| degree[i] > 0)
             }
             Self::General(general) => {
@@ -337,20 +340,20 @@ impl<T: Real, const D: usize> Stencil<T, D> {
     }
 
     /// The cells with a non-zero diagonal.
-    pub(crate) fn unknown_cells(&self) -> CellMask<D> {
+    pub(crate) fn unknown_cells(&self) -> Mask<D> {
         match self {
-            Self::Uniform { .. } => CellMask::all(),
-            Self::Mask(mask) => CellMask::of_nonzero(&mask.degree),
-            Self::General(general) => CellMask::from_fn(|local| general.diagonal[local] > T::ZERO),
+            Self::Uniform { .. } => Mask::all(),
+            Self::OnOff(on_off) => Mask::of_nonzero(&on_off.degree),
+            Self::General(general) => Mask::from_fn(|local| general.diagonal[local] > T::ZERO),
         }
     }
 
     /// The cells whose lower (`side` 0) or upper (`side` 1) face along `axis` is open.
-    pub(crate) fn open_cells(&self, axis: usize, side: usize) -> CellMask<D> {
+    pub(crate) fn open_cells(&self, axis: usize, side: usize) -> Mask<D> {
         match self {
-            Self::Uniform { .. } => CellMask::all(),
-            Self::Mask(mask) => CellMask::of_bit(&mask.open, 2 * axis + side),
-            Self::General(_) => CellMask::from_fn(|local| self.face(axis, side, local) != T::ZERO),
+            Self::Uniform { .. } => Mask::all(),
+            Self::OnOff(on_off) => Mask::of_bit(&on_off.open, 2 * axis + side),
+            Self::General(_) => Mask::from_fn(|local| self.face(axis, side, local) != T::ZERO),
         }
     }
 
@@ -358,7 +361,7 @@ impl<T: Real, const D: usize> Stencil<T, D> {
     pub(crate) fn open_on_side(&self, axis: usize, side: usize) -> u64 {
         let step = side * 7 * FACE_STRIDE[axis];
         let is_open = |local: usize| match self {
-            Self::Mask(mask) => mask.open[local] >> (2 * axis + side) & 1 == 1,
+            Self::OnOff(on_off) => on_off.open[local] >> (2 * axis + side) & 1 == 1,
             _ => self.face(axis, side, local) != T::ZERO,
         };
         let faces = boundary_cells::<D>(axis).enumerate();
@@ -369,7 +372,7 @@ impl<T: Real, const D: usize> Stencil<T, D> {
     pub(crate) fn one_weight(&self) -> Option<T> {
         match self {
             Self::Uniform { kappa } => Some(*kappa),
-            Self::Mask(mask) => Some(mask.kappa),
+            Self::OnOff(on_off) => Some(on_off.kappa),
             Self::General(_) => None,
         }
     }
@@ -385,7 +388,7 @@ impl<T: Real, const D: usize> Stencil<T, D> {
         let bad = |w: &T| !(w.f64() >= 0.0 && w.f64() < f64::INFINITY);
         let found = match self {
             Self::Uniform { kappa } => Some(kappa).filter(|w| bad(w)),
-            Self::Mask(mask) => Some(&mask.kappa).filter(|w| bad(w)),
+            Self::OnOff(on_off) => Some(&on_off.kappa).filter(|w| bad(w)),
             Self::General(general) => {
                 general.faces.iter().flatten().chain(&general.diagonal).find(|w| bad(w))
             }
@@ -398,7 +401,7 @@ impl<T: Real, const D: usize> Stencil<T, D> {
         let n = block_len::<D>();
         match self {
             Self::Uniform { .. } => 0,
-            Self::Mask(_) => 2 * n,
+            Self::OnOff(_) => 2 * n,
             Self::General(_) => (n + D * face_len::<D>()) * size_of::<T>(),
         }
     }

@@ -1,15 +1,18 @@
 //! The operator that is left when some of the unknowns are known to be zero.
 
-use meniscus_core::grid::{Mask as CellMask, block_len};
+use std::sync::Arc;
+
+use meniscus_core::grid::{Mask, block_len};
 use meniscus_core::parallel;
 
-use super::extras::{Coupling, Edge, Extras};
+use super::extras::{Edge, Extras};
 use super::low_rank::{Factor, LowRank};
-use super::stencil::{Patch, Stencil};
-use super::{Affine, Contact, Level, Operator, Outer, Sheets};
+use super::matrix::Matrix;
+use super::stencil::Patch;
+use super::{Affine, Contact, Hold, Level, Operator, Outer};
 
 impl<const D: usize> Operator<D> {
-    /// The same operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
+    /// The operator on the unknowns that are not in `known`, which are taken for zero: their rows and columns are gone, and
     /// what coupled them to others anchors those.
     pub(crate) fn without(&self, known: &[bool]) -> Self {
         let outer = self.outer.renamed(|i| (!known[i]).then_some(i));
@@ -19,67 +22,61 @@ impl<const D: usize> Operator<D> {
 
 impl<const D: usize> Level<f64, D> {
     fn without(&self, known: &[bool]) -> Self {
-        let slots = self.slots();
-        let low_rank = self.low_rank.without(known);
-        let (extras, couplings) = match known[slots..].contains(&true) || self.coupled_to_known(known) {
-            true => self.extras_without(known),
-            false => (self.extras.clone(), self.couplings.clone()),
+        let Matrix { blocks, stencils, couplings, extras, low_rank, affine, dofs } = &*self.matrix;
+        let low_rank = low_rank.without(known);
+        let is_changed = known[self.slots()..].contains(&true) || self.coupled_to_known(known);
+        let (extra_holds, extras, couplings) = if is_changed {
+            let (holds, edges) = self.extras_without(known);
+            let (extras, couplings) = Extras::new(self.slots(), block_len::<D>(), &holds, &edges);
+            (holds, extras, couplings)
+        } else {
+            (self.extra_holds.clone(), extras.clone(), couplings.clone())
         };
         let changed = self.changed_blocks(known);
         let of_block = |patch: &mut Patch<D>, block: usize| {
             if !changed[block] {
-                return (self.stencils[block].clone(), self.anchors[block].clone());
+                return (stencils[block].clone(), self.holds[block].clone());
             }
             self.fill_without(known, block, patch);
             let weights = couplings[block].iter().map(|c| (c.local as usize, c.weight));
-            (patch.compress(weights), patch.held())
+            (patch.compress(weights), patch.holds())
         };
-        let of_blocks = parallel::map_with(self.blocks.len(), Patch::new, of_block);
-        let (stencils, anchors) = of_blocks.into_iter().unzip();
-        let affine = self.affine.without(known);
-        let blocks = self.blocks.clone();
-        let mut level = Self {
-            blocks,
-            stencils,
-            anchors,
-            couplings,
-            extras,
-            low_rank,
-            affine,
-            dofs: self.dofs,
-            sheets: Sheets::default(),
-        };
-        level.mark_plain(&[]);
-        level
+        let of_blocks = parallel::map_with(blocks.len(), Patch::new, of_block);
+        let (stencils, holds) = of_blocks.into_iter().unzip();
+        let (blocks, affine, dofs) = (blocks.clone(), affine.without(known), *dofs);
+        let mut matrix = Matrix { blocks, stencils, couplings, extras, low_rank, affine, dofs };
+        matrix.mark_plain(&[]);
+        Self { matrix: Arc::new(matrix), holds, extra_holds, positions: self.positions.clone() }
     }
 
     fn coupled_to_known(&self, known: &[bool]) -> bool {
         let n = block_len::<D>();
         let in_block =
-            |block: usize| self.couplings[block].iter().any(|c| known[block * n + c.local as usize]);
-        parallel::any(self.couplings.len(), in_block)
+            |block: usize| self.matrix.couplings[block].iter().any(|c| known[block * n + c.local as usize]);
+        parallel::any(self.matrix.couplings.len(), in_block)
     }
 
     /// The blocks that hold a known cell, or a cell that is coupled to a known unknown.
     fn changed_blocks(&self, known: &[bool]) -> Vec<bool> {
-        let n = block_len::<D>();
-        let holds = parallel::map(self.blocks.len(), |block| {
+        let (n, Matrix { blocks, couplings, .. }) = (block_len::<D>(), &*self.matrix);
+        let holds = parallel::map(blocks.len(), |block| {
             known[block * n..(block + 1) * n].contains(&true)
-                || self.couplings[block].iter().any(|c| known[c.extra as usize])
+                || couplings[block].iter().any(|c| known[c.extra as usize])
         });
         let beside = |block: usize| {
-            let sides = (0..2 * D).filter_map(|k| self.blocks.neighbour(block, k / 2, k % 2));
+            let sides = (0..2 * D).filter_map(|k| blocks.neighbour(block, k / 2, k % 2));
             holds[block] || sides.into_iter().any(|other| holds[other])
         };
-        (0..self.blocks.len()).map(beside).collect()
+        (0..blocks.len()).map(beside).collect()
     }
 
     /// Writes what is left of a block into a patch.
     fn fill_without(&self, known: &[bool], block: usize, patch: &mut Patch<D>) {
         let n = block_len::<D>();
-        let stencil: &Stencil<f64, D> = &self.stencils[block];
+        let Matrix { stencils, couplings, .. } = &*self.matrix;
+        let stencil = &stencils[block];
         patch.clear();
-        for &(local, [anchor, mass]) in &self.anchors[block] {
+        for &(local, Hold { anchor, mass }) in &self.holds[block] {
             (patch.anchors[local as usize], patch.masses[local as usize]) = (anchor, mass);
         }
         for local in 0..n {
@@ -92,7 +89,7 @@ impl<const D: usize> Level<f64, D> {
                 if weight == 0.0 {
                     continue;
                 }
-                let other = self.across(block, local, axis, side).expect("an open face has two cells");
+                let other = self.matrix.across(block, local, axis, side).expect("an open face has two cells");
                 if known[other] {
                     patch.anchors[local] += weight;
                 } else {
@@ -100,7 +97,7 @@ impl<const D: usize> Level<f64, D> {
                 }
             }
         }
-        for c in self.couplings[block].iter().filter(|c| known[c.extra as usize]) {
+        for c in couplings[block].iter().filter(|c| known[c.extra as usize]) {
             let local = c.local as usize;
             if !known[block * n + local] {
                 patch.anchors[local] += c.weight;
@@ -108,31 +105,32 @@ impl<const D: usize> Level<f64, D> {
         }
     }
 
-    fn extras_without(&self, known: &[bool]) -> (Extras<f64, D>, Vec<Vec<Coupling<f64>>>) {
+    /// What holds the extra unknowns that are left, and their edges.
+    fn extras_without(&self, known: &[bool]) -> (Vec<Hold<f64>>, Vec<Edge>) {
         let slots = self.slots();
-        let mut anchors: Vec<[f64; 2]> = self.extras.anchors.clone();
+        let mut holds = self.extra_holds.clone();
         let mut edges: Vec<Edge> = Vec::new();
-        for (extra, anchor) in anchors.iter_mut().enumerate() {
+        for (extra, hold) in holds.iter_mut().enumerate() {
             if known[slots + extra] {
-                *anchor = [0.0; 2];
+                *hold = Hold::default();
                 continue;
             }
-            for &(to, weight) in self.extras.edges(extra) {
+            for &(to, weight) in self.matrix.extras.edges(extra) {
                 if known[to as usize] {
-                    anchor[0] += weight;
+                    hold.anchor += weight;
                 } else if (to as usize) < slots + extra {
                     edges.push((to, (slots + extra) as u32, weight));
                 }
             }
         }
-        Extras::new(slots, block_len::<D>(), &anchors, self.extras.positions.clone(), &edges)
+        (holds, edges)
     }
 }
 
 impl<const D: usize> Affine<D> {
     fn without(&self, known: &[bool]) -> Self {
         let reduced = |block: usize| {
-            let known = CellMask::from_fn(|local| known[block * block_len::<D>() + local]);
+            let known = Mask::from_fn(|local| known[block * block_len::<D>() + local]);
             let reduce = |contact: &Contact<D>| Contact { cells: contact.cells.without(&known), ..*contact };
             self.contacts(block).iter().map(reduce).collect()
         };

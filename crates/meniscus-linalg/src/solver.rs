@@ -1,96 +1,16 @@
-//! Preconditioned conjugate gradients.
+//! Solutions by conjugate gradients, preconditioned by the multigrid and what goes with it.
 
 use std::borrow::Cow;
 
 use meniscus_core::grid::block_len;
-use meniscus_core::parallel;
-use meniscus_core::simd::simd;
 
+use crate::conjugate::{Iteration, iterate};
 use crate::deflation::Deflation;
 use crate::multigrid::{Multigrid, NullSpace, Vectors};
 use crate::operator::{Compliance, Operator, TASK_BLOCKS};
-use crate::profile::{Kernel, Profile};
-use crate::real::Real;
-
-/// When to stop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SolveParams {
-    /// The residual to reach, as a fraction of the right-hand side's norm.
-    pub tolerance: f64,
-    /// Iterations after which the solve has failed.
-    pub max_iterations: usize,
-}
-
-impl Default for SolveParams {
-    fn default() -> Self {
-        Self { tolerance: 1e-5, max_iterations: 200 }
-    }
-}
-
-/// How a solve went.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SolveInfo {
-    /// Iterations taken.
-    pub iterations: usize,
-    /// |b - A x| / |b| as the iteration tracks it.
-    pub relative_residual: f64,
-    /// The relative residual before the first and after every iteration.
-    pub history: Vec<f64>,
-    /// The sealed components, whose right-hand side was made compatible.
-    pub sealed: Vec<Sealed>,
-    /// Where the time went.
-    pub profile: Profile,
-}
-
-/// A component of unknowns that nothing anchors: its solution is known up to a constant, and only
-/// right-hand sides that sum to zero have one. The mean is taken away from both.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sealed {
-    /// The flat index of its first unknown.
-    pub first: usize,
-    /// Its unknowns.
-    pub unknowns: usize,
-    /// The norm of what was taken from the right-hand side, as a fraction of that side's norm: at
-    /// rounding level if the side was compatible.
-    pub imbalance: f64,
-}
-
-/// Why a solve failed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SolveError {
-    /// The tolerance was not reached.
-    #[error(
-        "no convergence: the relative residual is {:.3e} after {} iterations, {tolerance:.1e} was asked for",
-        history.last().copied().unwrap_or(f64::NAN), history.len().saturating_sub(1)
-    )]
-    NotConverged {
-        /// The tolerance that was asked for.
-        tolerance: f64,
-        /// The relative residual before the first and after every iteration.
-        history: Vec<f64>,
-    },
-    /// Which bounded unknowns are zero was not found.
-    #[error(
-        "the bounds were not met: |min(x, A x - b)| is {complementarity:.1e} of the solution after {rounds} rounds"
-    )]
-    NotSettled {
-        /// The rounds that were tried.
-        rounds: usize,
-        /// The residual of the conditions.
-        complementarity: f64,
-    },
-    /// A vector has the wrong length.
-    #[error("a vector has {found} entries, the operator has {expected}")]
-    Length {
-        /// Entries of the operator.
-        expected: usize,
-        /// Entries of the vector.
-        found: usize,
-    },
-    /// The right-hand side or the guess holds a number that is not finite.
-    #[error("the right-hand side or the initial guess holds a number that is not finite")]
-    NotFinite,
-}
+use crate::outcome::{Sealed, SolveError, SolveInfo, SolveParams};
+use crate::profile::Profile;
+use crate::vectors::{dot, each_chunk, update};
 
 /// The vectors of a solve. One that is handed from solver to solver saves the system from giving out the
 /// same memory again and again.
@@ -102,7 +22,7 @@ pub struct Workspace {
     pub(crate) cycle: Vectors,
     /// The right-hand side and the solution, where the finest level is arranged.
     inner: [Vec<f64>; 2],
-    /// Two more that a bounded solve needs.
+    /// The right-hand side without the active unknowns and the gradient of a bounded solve.
     pub(crate) of_bounded: [Vec<f64>; 2],
 }
 
@@ -111,9 +31,9 @@ pub struct Solver<const D: usize> {
     operator: Operator<D>,
     multigrid: Multigrid<D>,
     deflation: Option<Deflation>,
-    /// What the hierarchy does not see.
+    /// What the operator without outer terms does not see, and unknowns that nothing else holds.
     kernel: NullSpace,
-    /// The null space of the operator, where outer terms hold a part of that.
+    /// The null space of the operator with outer terms, if it has any: what of the kernel these do not hold.
     left: Option<NullSpace>,
     workspace: Workspace,
 }
@@ -129,7 +49,7 @@ impl<const D: usize> Solver<D> {
         let Operator { level, outer } = &operator;
         let touched = outer.touched_blocks::<D>();
         let multigrid = rayon::scope(|_| Multigrid::new(level, &touched));
-        workspace.cycle.fit(multigrid.finest(level));
+        workspace.cycle.fit(multigrid.finest());
         let kernel = multigrid.null_space().with_single(level.len(), outer.bare());
         let deflation = rayon::scope(|_| Deflation::new(level, outer, &kernel, multigrid.places()));
         let left = deflation.as_ref().map(|_| kernel.unfelt_by(outer));
@@ -153,7 +73,7 @@ impl<const D: usize> Solver<D> {
     /// Puts another matrix in the place of the inverse masses of all outer terms: see [`Operator::set_compliance`]. It costs next to nothing.
     ///
     /// # Panics
-    /// As that.
+    /// If a matrix is not square, or a degree of freedom is in two groups, or there is none of its number.
     pub fn set_compliance(&mut self, compliance: Vec<Compliance>) {
         self.operator.set_compliance(compliance);
         let outer = &self.operator.outer;
@@ -176,7 +96,7 @@ impl<const D: usize> Solver<D> {
 
     /// Unknowns of every level, finest first.
     pub fn level_sizes(&self) -> Vec<usize> {
-        self.multigrid.sizes(&self.operator.level)
+        std::iter::once(self.operator.level.unknowns()).chain(self.multigrid.coarse_sizes()).collect()
     }
 
     /// |b - A x| / |b|, computed afresh; b is made compatible first, as [`Solver::solve`] does.
@@ -218,7 +138,7 @@ impl<const D: usize> Solver<D> {
             deflation.kernel().project_out(inner.to_mut());
         }
         each_chunk(&mut vectors.b, &inner, |b, r| *b = r as f32);
-        rayon::scope(|_| self.multigrid.cycle(&self.operator.level, vectors, &mut Profile::default()));
+        rayon::scope(|_| self.multigrid.cycle(vectors, &mut Profile::default()));
         if let Some(deflation) = &self.deflation {
             deflation.correct(&deflation.correction(&vectors.x, &inner, 1.0).0, &mut within);
         }
@@ -254,14 +174,7 @@ impl<const D: usize> Solver<D> {
         // What is left of an incompatible side may be nothing but rounding.
         if norm_b <= 1e-14 * square_b.sqrt() {
             x.fill(0.0);
-            let history = vec![0.0];
-            return Ok(SolveInfo {
-                iterations: 0,
-                relative_residual: 0.0,
-                history,
-                sealed,
-                profile: Profile::default(),
-            });
+            return Ok(SolveInfo::idle(sealed));
         }
         if square_x > 0.0 {
             self.operator.level.clear_known(x);
@@ -291,7 +204,7 @@ impl<const D: usize> Solver<D> {
         Ok(SolveInfo { iterations: history.len() - 1, relative_residual, history, sealed, profile })
     }
 
-    /// The iteration, on vectors as the finest level is arranged; returns its history.
+    /// The iteration, on vectors as the finest level is arranged; `x` holds a guess or zeros.
     fn descend(
         &mut self,
         b: &[f64],
@@ -300,72 +213,13 @@ impl<const D: usize> Solver<D> {
         norm_b: f64,
         params: &SolveParams,
     ) -> Result<(Vec<f64>, Profile), SolveError> {
-        let chunk = TASK_BLOCKS * block_len::<D>();
         let Workspace { residual: r, direction: p, product: q, cycle, .. } = &mut self.workspace;
         [&mut *r, &mut *p, &mut *q].into_iter().for_each(|vector| vector.resize(b.len(), 0.0));
-        let (multigrid, level, deflation) =
-            (&mut self.multigrid, &self.operator.level, self.deflation.as_ref());
-        let product = |multigrid: &Multigrid<D>, x: &[f64], y: &mut [f64]| {
-            let of_terms =
-                |y: &mut [f64]| deflation.map_or(0.0, |deflation| deflation.outer().add_product(x, y));
-            multigrid.finest(level).apply(x, y) + of_terms(y)
-        };
-        each_chunk(r, b, |r, b| *r = b);
-        if guess {
-            product(multigrid, x, q);
-            each_chunk(r, q, |r, q| *r -= q);
-        }
-        if let Some(deflation) = deflation {
-            deflation.solve_within(x, r);
-            deflation.kernel().project_out(r);
-        }
-        // The preconditioner is linear: scaled to one, the residual stays within the range of f32.
-        let scale = 1.0 / norm_b;
-        each_chunk(&mut cycle.b, r, |b, r| *b = (scale * r) as f32);
-        let mut history = vec![dot(r, r, chunk).sqrt() / norm_b];
-        let (mut rho, mut profile) = (0.0, Profile::default());
-        loop {
-            let reached = *history.last().expect("never empty");
-            if reached <= params.tolerance {
-                break;
-            }
-            if history.len() > params.max_iterations || !reached.is_finite() {
-                return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
-            }
-            multigrid.cycle(level, cycle, &mut profile);
-            profile.time(Kernel::Direction, || {
-                let within = deflation.map(|deflation| deflation.correction(&cycle.x, r, scale));
-                let rho_new = dot(r, &cycle.x, chunk) + within.as_ref().map_or(0.0, |within| within.1);
-                if history.len() == 1 {
-                    each_chunk(p, &cycle.x, |p, z| *p = f64::from(z));
-                } else {
-                    let beta = rho_new / rho;
-                    each_chunk(p, &cycle.x, |p, z| *p = f64::from(z) + beta * *p);
-                }
-                if let Some((deflation, (within, _))) = deflation.zip(within) {
-                    deflation.correct(&within, p);
-                }
-                rho = rho_new;
-            });
-            let curvature = profile.time(Kernel::Product, || product(multigrid, p, q));
-            let square =
-                profile.time(Kernel::Update, || update(x, r, &mut cycle.b, p, q, rho / curvature, scale));
-            // Rounding brings the null space back, where nothing would ever take it away.
-            let kernel = deflation.map_or(multigrid.inner_null_space(), Deflation::kernel);
-            if !kernel.is_empty() {
-                kernel.project_out(r);
-                match kernel.few() {
-                    Some(few) => {
-                        for i in few.iter().map(|&i| i as usize) {
-                            cycle.b[i] = (scale * r[i]) as f32;
-                        }
-                    }
-                    None => each_chunk(&mut cycle.b, r, |b, r| *b = (scale * r) as f32),
-                }
-            }
-            history.push(square.sqrt() / norm_b);
-        }
-        Ok((history, profile))
+        let (multigrid, deflation) = (&mut self.multigrid, self.deflation.as_ref());
+        let (scale, within) = (1.0 / norm_b, None);
+        let mut descent = Descent { multigrid, deflation, x, r, p, q, cycle, norm_b, scale, within };
+        descent.begin(b, guess);
+        iterate(&mut descent, params)
     }
 
     /// The right-hand side without what no solution can produce.
@@ -394,65 +248,105 @@ impl<const D: usize> Solver<D> {
     }
 }
 
-/// x += alpha p, r -= alpha q, b = scale r; returns r · r.
-fn update(x: &mut [f64], r: &mut [f64], b: &mut [f32], p: &[f64], q: &[f64], alpha: f64, scale: f64) -> f64 {
-    const CHUNK: usize = 1 << 13;
-    let parts = x.chunks_mut(CHUNK).zip(r.chunks_mut(CHUNK)).zip(b.chunks_mut(CHUNK)).collect();
-    let update_part = |_: &mut (), k: usize, ((x, r), b): ((&mut [f64], &mut [f64]), &mut [f32])| {
-        let [p, q] = [p, q].map(|vector| parallel::chunk(vector, CHUNK, k));
-        simd(
-            #[inline(always)]
-            || {
-                for (x, p) in x.iter_mut().zip(p) {
-                    *x += alpha * p;
-                }
-                for ((r, q), b) in r.iter_mut().zip(q).zip(b) {
-                    *r -= alpha * q;
-                    *b = (scale * *r) as f32;
-                }
-                lane_dot(r, r)
-            },
-        )
-    };
-    parallel::map_parts_with(parts, || (), update_part).iter().sum()
+/// The iteration of a [`Solver`]. The preconditioner is linear: it is given the residual scaled to norm one, which stays within the range of f32.
+struct Descent<'a, const D: usize> {
+    multigrid: &'a mut Multigrid<D>,
+    deflation: Option<&'a Deflation>,
+    x: &'a mut [f64],
+    r: &'a mut [f64],
+    p: &'a mut [f64],
+    q: &'a mut [f64],
+    /// From the scaled residual to what the multigrid makes of it.
+    cycle: &'a mut Vectors,
+    norm_b: f64,
+    /// Of the residual.
+    scale: f64,
+    /// What deflation adds to the latest cycle, and its product with the residual.
+    within: Option<(Vec<f64>, f64)>,
 }
 
-/// Calls `f` with every entry of `a` and the entry of `b` at the same place.
-pub(crate) fn each_chunk<A: Send, B: Copy + Sync>(a: &mut [A], b: &[B], f: impl Fn(&mut A, B) + Sync) {
-    const CHUNK: usize = 1 << 13;
-    parallel::for_chunks(a, CHUNK, |k, a| {
-        let b = parallel::chunk(b, CHUNK, k);
-        simd(
-            #[inline(always)]
-            || {
-                for (a, b) in a.iter_mut().zip(b) {
-                    f(a, *b);
+impl<const D: usize> Descent<'_, D> {
+    /// Entries that are summed up one after another.
+    const CHUNK: usize = TASK_BLOCKS * block_len::<D>();
+
+    fn begin(&mut self, b: &[f64], guess: bool) {
+        each_chunk(self.r, b, |r, b| *r = b);
+        if guess {
+            product(self.multigrid, self.deflation, self.x, self.q);
+            each_chunk(self.r, self.q, |r, q| *r -= q);
+        }
+        if let Some(deflation) = self.deflation {
+            deflation.solve_within(self.x, self.r);
+            deflation.kernel().project_out(self.r);
+        }
+        self.scale_residual();
+    }
+
+    fn scale_residual(&mut self) {
+        let scale = self.scale;
+        each_chunk(&mut self.cycle.b, self.r, |b, r| *b = (scale * r) as f32);
+    }
+
+    /// Rounding brings the null space back, where nothing would ever take it away.
+    fn take_null_space_away(&mut self) {
+        let kernel = self.deflation.map_or(self.multigrid.arranged_null_space(), Deflation::kernel);
+        if kernel.is_empty() {
+            return;
+        }
+        kernel.project_out(self.r);
+        match kernel.few() {
+            Some(few) => {
+                for i in few.iter().map(|&i| i as usize) {
+                    self.cycle.b[i] = (self.scale * self.r[i]) as f32;
                 }
-            },
-        );
-    });
-}
-
-/// The inner product, summed in an order that does not depend on the number of threads.
-pub(crate) fn dot<V: Real>(a: &[f64], b: &[V], chunk: usize) -> f64 {
-    let part = |k: usize| {
-        let (a, b) = (parallel::chunk(a, chunk, k), parallel::chunk(b, chunk, k));
-        simd(
-            #[inline(always)]
-            || lane_dot(a, b),
-        )
-    };
-    parallel::map(a.len().div_ceil(chunk), part).iter().sum()
-}
-
-#[inline(always)]
-fn lane_dot<V: Real>(a: &[f64], b: &[V]) -> f64 {
-    let (mut lanes, whole) = ([0.0; 8], a.len() / 8 * 8);
-    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
-        for i in 0..8 {
-            lanes[i] += a[i] * b[i].f64();
+            }
+            None => self.scale_residual(),
         }
     }
-    let rest: f64 = a[whole..].iter().zip(&b[whole..]).map(|(a, b)| a * b.f64()).sum();
-    lanes.iter().sum::<f64>() + rest
+}
+
+impl<const D: usize> Iteration for Descent<'_, D> {
+    fn residual(&self) -> f64 {
+        dot(self.r, self.r, Self::CHUNK).sqrt() / self.norm_b
+    }
+
+    fn precondition(&mut self, profile: &mut Profile) {
+        self.multigrid.cycle(self.cycle, profile);
+    }
+
+    fn gain(&mut self) -> f64 {
+        let z = &self.cycle.x;
+        self.within = self.deflation.map(|deflation| deflation.correction(z, self.r, self.scale));
+        dot(self.r, z, Self::CHUNK) + self.within.as_ref().map_or(0.0, |within| within.1)
+    }
+
+    fn turn(&mut self, beta: Option<f64>) {
+        match beta {
+            None => each_chunk(self.p, &self.cycle.x, |p, z| *p = f64::from(z)),
+            Some(beta) => each_chunk(self.p, &self.cycle.x, |p, z| *p = f64::from(z) + beta * *p),
+        }
+        if let Some((deflation, (within, _))) = self.deflation.zip(self.within.take()) {
+            deflation.correct(&within, self.p);
+        }
+    }
+
+    fn product(&mut self) -> f64 {
+        product(self.multigrid, self.deflation, self.p, self.q)
+    }
+
+    fn advance(&mut self, alpha: f64) -> f64 {
+        let square = update(self.x, self.r, &mut self.cycle.b, self.p, self.q, alpha, self.scale);
+        self.take_null_space_away();
+        square.sqrt() / self.norm_b
+    }
+}
+
+/// y = K x with all terms; returns x · y.
+fn product<const D: usize>(
+    multigrid: &Multigrid<D>,
+    deflation: Option<&Deflation>,
+    x: &[f64],
+    y: &mut [f64],
+) -> f64 {
+    multigrid.finest().apply(x, y) + deflation.map_or(0.0, |deflation| deflation.outer().add_product(x, y))
 }
