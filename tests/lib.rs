@@ -11,7 +11,7 @@ use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::projection::{
     AffineRegions, Bubbles, ClosedFace, Liquid, NO_BUBBLE, NO_REGION, ProjectionError, ProjectionInfo,
-    ProjectionParams, RigidBody, SolidVelocity, Touching, Workspace, max_divergence, project, valid_faces,
+    ProjectionParams, RigidBody, Touching, Workspace, max_divergence, project, valid_faces,
 };
 use meniscus_liquid::{State, Twist};
 use meniscus_scene::{Setup, SolidSetup};
@@ -130,7 +130,12 @@ pub struct Case<const D: usize> {
     pub separates: bool,
     /// The pressure of surface tension: none, until set.
     pub surface_pressure: Option<Field<f64, D>>,
+    /// All faces.
+    all_faces: FaceField<bool, D>,
 }
+
+/// The velocity of the solid at the lower face of a cell along an axis.
+pub type SolidVelocity<'a, const D: usize> = &'a (dyn Fn(usize, [usize; D]) -> f64 + Sync);
 
 impl<const D: usize> Case<D> {
     /// A container full of liquid at rest, from the area fractions of its faces.
@@ -162,6 +167,7 @@ impl<const D: usize> Case<D> {
             second_density_ratio: None,
             separates: false,
             surface_pressure: None,
+            all_faces: FaceField::new(blocks.clone(), true),
             blocks,
         }
     }
@@ -238,7 +244,7 @@ impl<const D: usize> Case<D> {
             touching: self.touching.as_ref(),
             regions: self.regions.as_ref(),
             second_density_ratio: self.second_density_ratio,
-            separates: self.separates.then_some(&lets_go),
+            separates: self.separates.then_some(&self.all_faces),
             divergence: None,
             surface_pressure: self.surface_pressure.as_ref(),
             weight_outside: [0.0; D],
@@ -250,12 +256,18 @@ impl<const D: usize> Case<D> {
         self.project_moving(params, None)
     }
 
+    /// The velocity of the solids by face.
+    pub fn on_faces(&self, solid: SolidVelocity<D>) -> FaceField<f64, D> {
+        FaceField::from_fn(self.blocks.clone(), 0.0, solid)
+    }
+
     /// Projects the velocity, between solids that move.
     pub fn project_moving(
         &mut self,
         params: &ProjectionParams,
-        solid_velocity: Option<SolidVelocity<'_, D>>,
+        solid: Option<SolidVelocity<'_, D>>,
     ) -> Result<ProjectionInfo<D>, ProjectionError> {
+        let solid_velocity = solid.map(|solid| self.on_faces(solid));
         let Self {
             grid,
             level_set,
@@ -269,19 +281,20 @@ impl<const D: usize> Case<D> {
             second_density_ratio,
             separates,
             surface_pressure,
+            all_faces,
             ..
         } = self;
         let liquid = Liquid {
             grid,
             level_set,
             open,
-            solid_velocity,
+            solid_velocity: solid_velocity.as_ref(),
             bubbles: bubbles.as_ref(),
             bodies,
             touching: touching.as_ref(),
             regions: regions.as_ref(),
             second_density_ratio: *second_density_ratio,
-            separates: separates.then_some(&lets_go),
+            separates: separates.then_some(&*all_faces),
             divergence: None,
             surface_pressure: surface_pressure.as_ref(),
             weight_outside: [0.0; D],
@@ -309,10 +322,6 @@ impl<const D: usize> Case<D> {
     pub fn max_divergence(&self) -> f64 {
         max_divergence(&self.liquid(), &self.velocity).expect("a valid case")
     }
-}
-
-fn lets_go<const D: usize>(_axis: usize, _cell: [usize; D]) -> bool {
-    true
 }
 
 /// All cells of a grid, x fastest.

@@ -8,6 +8,7 @@ use meniscus_core::vector::{add_scaled, dot, sub};
 use crate::boundary::{Boundary, SIGHT};
 use crate::params::{Params, Solid};
 use crate::step::solid_travel;
+use crate::substep::Substep;
 use crate::sweep::{is_clear, is_free, is_thick, push_out, sweep};
 
 /// How near to a wall a particle may come, in cells.
@@ -87,16 +88,14 @@ pub fn keep_points<const D: usize>(
 ) -> CollideInfo {
     let fate = |(x, before): (&mut [f32; D], &[f32; D])| {
         let mut at_rest = [0.0; D];
-        stay_inside(obstacles.params, x, &mut at_rest).plus(obstacles.meet(before, x, &mut at_rest))
+        stay_inside(obstacles.substep.params, x, &mut at_rest).plus(obstacles.meet(before, x, &mut at_rest))
     };
     CollideInfo::sum(points.iter_mut().zip(before).map(fate))
 }
 
 /// The solids that particles may meet in a substep.
 pub struct Obstacles<'a, const D: usize> {
-    params: &'a Params<D>,
-    boundary: &'a Boundary<D>,
-    dt: f64,
+    substep: Substep<'a, D>,
     /// A longer way of a particle is not worth to be prepared for, in cells.
     usual_way: f32,
     /// By block: those that a particle whose way is a usual one may have met.
@@ -105,17 +104,18 @@ pub struct Obstacles<'a, const D: usize> {
 }
 
 impl<'a, const D: usize> Obstacles<'a, D> {
-    /// The solids, at the end of their motion of `dt` seconds, for particles that moved with a flow whose fastest component was `speed`, in m/s.
-    pub fn new(
-        params: &'a Params<D>,
-        solids: &'a [Solid<D>],
-        boundary: &'a Boundary<D>,
-        dt: f64,
-        speed: f64,
-    ) -> Self {
+    /// The solids, at the end of their motion, for particles that moved with a flow whose fastest component was `speed`, in m/s.
+    pub fn new(substep: Substep<'a, D>, speed: f64) -> Self {
+        let Substep { params, surroundings, dt, boundary } = substep;
+        let solids = &surroundings.solids;
         let usual_way = (speed * dt / params.grid.dx * (D as f64).sqrt()) as f32;
         let nearby = Nearby::of_blocks(params, solids, boundary.blocks(), usual_way);
-        Self { params, boundary, dt, usual_way, nearby, all: Nearby::all(params, solids) }
+        Self { substep, usual_way, nearby, all: Nearby::all(params, solids) }
+    }
+
+    /// The substep that they are met in.
+    pub fn substep(&self) -> Substep<'a, D> {
+        self.substep
     }
 
     /// Takes a particle to where it comes on its way from `before` to `x`.
@@ -125,7 +125,8 @@ impl<'a, const D: usize> Obstacles<'a, D> {
             return CollideInfo::default();
         }
         let way = (0..D).map(|a| (x[a] - before[a]).powi(2)).sum::<f32>().sqrt();
-        let block = self.boundary.blocks().find(x.map(|c| c as usize / BLOCK_EDGE));
+        let boundary = self.substep.boundary;
+        let block = boundary.blocks().find(x.map(|c| c as usize / BLOCK_EDGE));
         let known = block.filter(|_| way <= self.usual_way);
         let nearby = known.map_or(&self.all, |block| &self.nearby[block]);
         if nearby.solids.is_empty() {
@@ -133,7 +134,7 @@ impl<'a, const D: usize> Obstacles<'a, D> {
         }
         // What it met lies no farther from its end than the way of the two is long.
         let reach = way + nearby.travel + CLEARANCE;
-        match block.is_some_and(|block| nearby.are_beyond(reach, self.boundary, block, *x)) {
+        match block.is_some_and(|block| nearby.are_beyond(reach, boundary, block, *x)) {
             true => CollideInfo::default(),
             false => self.meet_near(&nearby.solids, before, x, v),
         }
@@ -147,11 +148,11 @@ impl<'a, const D: usize> Obstacles<'a, D> {
         x: &mut [f32; D],
         v: &mut [f32; D],
     ) -> CollideInfo {
-        let params = self.params;
+        let Substep { params, dt, .. } = self.substep;
         for _ in 0..3 {
             let mut has_met = false;
             for solid in solids {
-                has_met |= meet_solid(params, solid, self.dt, before, x, v);
+                has_met |= meet_solid(params, solid, dt, before, x, v);
             }
             if !has_met {
                 return stay_inside(params, x, v);
@@ -340,7 +341,8 @@ mod tests {
         let boundary = Boundary::new(&params(), &surroundings, &blocks, &mut BoundaryCache::default());
         let mut particles = Particles { position: vec![x], velocity: vec![v], affine: None };
         let params = params();
-        let obstacles = Obstacles::new(&params, &surroundings.solids, &boundary, 0.1, 3.0);
+        let substep = Substep { params: &params, surroundings: &surroundings, dt: 0.1, boundary: &boundary };
+        let obstacles = Obstacles::new(substep, 3.0);
         let info = meet_solids(&obstacles, &[x], &mut particles);
         (particles, info)
     }
@@ -377,7 +379,8 @@ mod tests {
         let surroundings = Surroundings { solids, ..Surroundings::default() };
         let blocks = Arc::new(Blocks::all([16; 3]));
         let boundary = Boundary::new(&params, &surroundings, &blocks, &mut BoundaryCache::default());
-        let obstacles = Obstacles::new(&params, &surroundings.solids, &boundary, 1.0, 4.0);
+        let substep = Substep { params: &params, surroundings: &surroundings, dt: 1.0, boundary: &boundary };
+        let obstacles = Obstacles::new(substep, 4.0);
         let mut particles = Particles::at(vec![path[1]]);
         keep_inside(&params, &mut particles);
         meet_solids(&obstacles, &path[..1], &mut particles);

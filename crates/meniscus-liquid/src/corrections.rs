@@ -10,6 +10,7 @@ use crate::excess::{Census, count_cells, large_excess};
 use crate::params::{AirModel, Params};
 use crate::regions::Owner;
 use crate::state::State;
+use crate::substep::Substep;
 use crate::tracking::Bubble;
 use crate::volume::{CORRECTION, bubble_growth, most_growth, volume_correction};
 
@@ -76,9 +77,7 @@ impl<const D: usize> State<D> {
     /// Tells the corrections of a substep; none of a fluid without a surface.
     pub(crate) fn find_corrections(
         &mut self,
-        params: &Params<D>,
-        boundary: &Boundary<D>,
-        dt: f64,
+        Substep { params, boundary, dt, .. }: Substep<D>,
     ) -> Option<Corrections> {
         if params.air == AirModel::None {
             return None;
@@ -131,7 +130,7 @@ impl<const D: usize> State<D> {
         rates: &[f64],
         time: f64,
     ) -> Vec<(f64, f64)> {
-        let cell_volume = params.grid.dx.powi(D as i32);
+        let cell_volume = params.cell_volume();
         let (bodies, open) = match &self.tracked {
             Some(tracked) => {
                 let volumes = tracked.bodies.iter().map(|body| (body.volume, body.rest_volume));
@@ -164,7 +163,7 @@ impl<const D: usize> State<D> {
 
     /// What regions of air are off by beyond the excess of the liquid beside them.
     fn of_regions(&self, params: &Params<D>, cells: &[Census], excess: &[f64], time: f64) -> Vec<f64> {
-        let cell_volume = params.grid.dx.powi(D as i32);
+        let cell_volume = params.cell_volume();
         let Some(tracked) = &self.tracked else { return Vec::new() };
         let mut explained = vec![0.0; tracked.regions.len()];
         for (census, excess) in cells.iter().zip(excess).filter(|(census, _)| census.liquid > 0.0) {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::boundary::Boundary;
 use crate::measure::{Filling, filling, wet_part_meanwhile};
 use crate::regions::Owner;
+use crate::substep::Substep;
 
 /// The accounts of the blocks, in their order, in cells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -114,15 +115,15 @@ pub const fn large_excess<const D: usize>() -> f64 {
     0.1 * BLOCK_EDGE.pow(D as u32 - 1) as f64
 }
 
-/// What flows out of each block through the faces between it and others in a time of `dt` cells per velocity, in cells: with the
+/// What flows out of each block through the faces between it and others in a substep, in cells: with the
 /// velocity of the start, through what is wet of the faces meanwhile. Faces of the cells of sinks count apart.
 pub fn flow_between_blocks<const D: usize>(
+    substep: Substep<D>,
     [before, after]: [&Field<f32, D>; 2],
     velocity: &FaceField<f32, D>,
-    boundary: &Boundary<D>,
     sinks: &BTreeSet<[i64; D]>,
-    dt: f32,
 ) -> Vec<f64> {
+    let (boundary, dt) = (substep.boundary, substep.dt_in_cells());
     let blocks: &Arc<Blocks<D>> = after.blocks();
     let filling_of = |block: usize| {
         let first = blocks.cell(Slot { block, local: 0 }).map(|c| c as i64);

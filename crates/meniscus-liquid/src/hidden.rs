@@ -12,6 +12,7 @@ use meniscus_core::parallel;
 
 use crate::boundary::{Boundary, is_parted, point_in_the_open};
 use crate::params::{Params, Solid};
+use crate::substep::Substep;
 use crate::surface::Sorted;
 
 /// How far a cell is told of particles, in cells.
@@ -31,7 +32,8 @@ pub struct ThinWalls<'a, const D: usize> {
 
 impl<'a, const D: usize> ThinWalls<'a, D> {
     /// Finds the cells near thin walls; `None` if there are no such walls.
-    pub fn find(params: &'a Params<D>, solids: &'a [Solid<D>], boundary: &'a Boundary<D>) -> Option<Self> {
+    pub fn find(Substep { params, surroundings, boundary, .. }: Substep<'a, D>) -> Option<Self> {
+        let solids = &surroundings.solids;
         let near = cells_near_thin_walls(boundary);
         (!near.is_empty()).then_some(Self { params, solids, boundary, near })
     }
@@ -294,7 +296,8 @@ mod tests {
     use crate::params::Surroundings;
     use crate::reseed::reseed;
     use crate::state::{Phase, State};
-    use crate::surface::follow_particles;
+    use crate::substep::Given;
+    use crate::surface::Followed;
 
     /// The underside of a plate of a fifth of a cell, barely above the centres of a row of cells.
     const UNDERSIDE: f64 = 11.51;
@@ -321,15 +324,18 @@ mod tests {
         let mut phi = Field::from_fn(blocks.clone(), params.band(), |[_, y]| level(y).min(params.band()));
         let ranges = state.sort(Phase::Liquid, &blocks, &mut SortWorkspace::default());
         let sorted = Sorted { position: &state.particles.position, ranges: &ranges };
-        let walls = ThinWalls::find(&params, &surroundings.solids, &boundary).filter(|_| knows_walls);
+        let substep = Substep { params: &params, surroundings: &surroundings, dt: 0.01, boundary: &boundary };
+        let walls = ThinWalls::find(substep).filter(|_| knows_walls);
         let no_excess = vec![0.0; phi.blocks().len()];
         let mut ledger = Ledger::new(no_excess.clone(), 1.0);
-        follow_particles(&mut phi, sorted, &no_excess, 1.0, &boundary, walls.as_ref(), &mut ledger);
+        let particles = Followed { liquid: sorted, second: None, excess: &no_excess };
+        particles.hold(&mut phi, substep, walls.as_ref(), &mut ledger);
         let is_wet_below =
             |slot: &Slot| blocks.is_inside(*slot) && phi[*slot] < 0.0 && blocks.cell(*slot)[1] <= 11;
         let wet = (0..blocks.slots()).map(Slot::from_flat::<2>).filter(is_wet_below).count();
         state.level_set = phi;
-        let (newcomers, _) = reseed(&mut state, Phase::Liquid, &ranges, &params, &surroundings.solids);
+        let given = Given { params: &params, surroundings: &surroundings, dt: 0.01 };
+        let (newcomers, _) = reseed(given, Phase::Liquid, &ranges, &mut state);
         [wet, newcomers.position.iter().filter(|x| f64::from(x[1]) < UNDERSIDE).count()]
     }
 

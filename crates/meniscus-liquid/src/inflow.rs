@@ -15,6 +15,7 @@ use crate::params::{AirModel, Params, Solid, Source, Surroundings};
 use crate::particles::Newcomers;
 use crate::reseed::{half_of, is_seen_before};
 use crate::state::State;
+use crate::substep::{Given, Substep};
 
 /// Fills the sources: level set, and a particle in every half-cell without one. A source that has just opened sends
 /// nothing out yet: it has its velocity from the next projection on.
@@ -183,27 +184,27 @@ fn touches<const D: usize>(params: &Params<D>, shape: &Shape<D>, coord: [usize; 
     shape.signed_distance(centre) < half_diagonal + params.grid.dx * f64::from(params.band())
 }
 
-/// What enters and leaves through sources and sinks.
+/// What enters and leaves.
 #[derive(Default)]
-pub struct Exchanged<const D: usize> {
-    /// The particles that are new.
+pub struct Flows<const D: usize> {
+    /// The particles that sources pour in.
     pub poured: Newcomers<D>,
-    /// How many were taken.
+    /// How many sinks took.
     pub drained: usize,
     /// What flows into the sinks in the substep, in m³ (2D: m²).
     pub into_sinks: f64,
+    /// What flows out through open sides, in m³ (2D: m²).
+    pub out: f64,
 }
 
-/// Fills sources and empties sinks, and books it. Bodies need not have what sinks take.
+/// Fills sources and empties sinks, where walls are at the start of the substep, and books it. Bodies need not have what sinks take.
 pub fn exchange<const D: usize>(
-    state: &mut State<D>,
+    substep: Substep<D>,
     ranges: &BlockRanges<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
+    state: &mut State<D>,
     ledger: &mut Ledger,
-    dt: f64,
-) -> Exchanged<D> {
+) -> Flows<D> {
+    let Substep { params, surroundings, boundary, dt } = substep;
     // A fluid that fills the domain leaves sinks nothing that could be empty.
     let sinks = if params.air == AirModel::None { &[][..] } else { &surroundings.sinks };
     let measure = |state: &State<D>| liquid_by_block(&state.level_set, boundary);
@@ -214,7 +215,7 @@ pub fn exchange<const D: usize>(
     ledger.book(|book| &mut book.poured, measure(state));
     let mut drained = 0;
     if !sinks.is_empty() {
-        let cell_volume = params.grid.dx.powi(D as i32);
+        let cell_volume = params.cell_volume();
         let by_body = |state: &State<D>| -> Vec<f64> {
             let tracked = state.tracked.iter();
             tracked.flat_map(|t| t.body_volumes(&state.level_set, boundary, cell_volume)).collect()
@@ -233,12 +234,12 @@ pub fn exchange<const D: usize>(
     }
     let sinks = cells_of_sinks(params, state.level_set.blocks(), sinks);
     let into_sinks = state.flow_out(params, flow_into_sinks(state, &sinks, boundary), dt);
-    Exchanged { poured: newcomers, drained, into_sinks }
+    Flows { poured: newcomers, drained, into_sinks, out: 0.0 }
 }
 
 /// What goes out through the open sides in a substep, in m³ (2D: m²); its bodies and blocks need not have it.
-pub fn leave<const D: usize>(state: &mut State<D>, params: &Params<D>, solids: &[Solid<D>], dt: f64) -> f64 {
-    let sum = state.flow_out(params, outflow(state, params, solids), dt);
+pub fn leave<const D: usize>(Given { params, surroundings, dt }: Given<D>, state: &mut State<D>) -> f64 {
+    let sum = state.flow_out(params, outflow(state, params, &surroundings.solids), dt);
     for body in state.tracked.iter_mut().flat_map(|tracked| &mut tracked.bodies) {
         body.rest_volume = (body.rest_volume + body.inflow * dt).max(0.0);
     }
@@ -248,7 +249,7 @@ pub fn leave<const D: usize>(state: &mut State<D>, params: &Params<D>, solids: &
 impl<const D: usize> State<D> {
     /// Takes what flows out of cells from their bodies and blocks, which need not have it; tells how much that is in `dt` seconds, in m³ (2D: m²).
     fn flow_out(&mut self, params: &Params<D>, rates: Vec<(Slot, f64)>, dt: f64) -> f64 {
-        let cell_volume = params.grid.dx.powi(D as i32);
+        let cell_volume = params.cell_volume();
         let mut sum = 0.0;
         for (cell, rate) in rates {
             let out = rate * dt / params.grid.dx;

@@ -84,6 +84,16 @@ impl<const D: usize> Params<D> {
         self.cfl.ceil() as usize + 2
     }
 
+    /// The volume of a cell, in m³ (2D: m²).
+    pub(crate) fn cell_volume(&self) -> f64 {
+        self.grid.dx.powi(D as i32)
+    }
+
+    /// The area of a face, in m² (2D: m).
+    pub(crate) fn face_area(&self) -> f64 {
+        self.grid.dx.powi(D as i32 - 1)
+    }
+
     /// The numbers of the projection of a substep.
     pub(crate) fn projection(&self, dt: f64) -> ProjectionParams {
         ProjectionParams { dt, density: self.density, theta_min: self.theta_min, solve: self.solve }
@@ -388,6 +398,16 @@ impl<const D: usize> Surroundings<D> {
         };
         let bodies = self.bodies.iter().zip(states).map(solid);
         Self { solids: self.solids.iter().cloned().chain(bodies).collect(), ..self.clone() }
+    }
+
+    /// Whether liquid comes in through sources, or goes out through sinks.
+    pub(crate) fn exchanges(&self) -> bool {
+        !self.sources.is_empty() || !self.sinks.is_empty()
+    }
+
+    /// The largest component of a velocity that a source prescribes, in m/s.
+    pub(crate) fn source_speed(&self) -> f64 {
+        self.sources.iter().flat_map(|s| s.velocity).fold(0.0, |speed, v| v.abs().max(speed))
     }
 
     /// The same with other velocities of the bodies among the solids.

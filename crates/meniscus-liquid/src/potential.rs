@@ -2,19 +2,13 @@
 
 use meniscus_core::vector::dot;
 
-use crate::boundary::Boundary;
 use crate::measure::{Holding, all_liquid, all_room};
-use crate::params::{Params, Surroundings};
 use crate::state::State;
+use crate::substep::Substep;
 
 impl<const D: usize> State<D> {
     /// The potential energy of fluids and bodies where they are, in J (2D: J/m): that of a mass `m` at `x` in a gravity `g` is `-m g x`.
-    pub(crate) fn potential_energy(
-        &self,
-        params: &Params<D>,
-        surroundings: &Surroundings<D>,
-        boundary: &Boundary<D>,
-    ) -> f64 {
+    pub(crate) fn potential_energy(&self, Substep { params, surroundings, boundary, .. }: Substep<D>) -> f64 {
         if params.gravity == [0.0; D] {
             return 0.0;
         }

@@ -144,7 +144,7 @@ pub fn flux<const D: usize>(
         let open = workspace.walls().map_or(1.0, |walls| f64::from(walls.open.get(axis, cell)));
         sum += covered.product::<f64>() * wet * open * f64::from(state.velocity.get(axis, cell));
     }
-    sum * params.grid.dx.powi(D as i32 - 1)
+    sum * params.face_area()
 }
 
 /// The farthest coordinate of the liquid along an axis, smallest (`end` 0) or largest (`end` 1), in m; `None`

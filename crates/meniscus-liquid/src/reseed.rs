@@ -8,6 +8,7 @@ use crate::boundary::THIN;
 use crate::params::{Params, Solid};
 use crate::particles::Newcomers;
 use crate::state::{Phase, State};
+use crate::substep::Given;
 use crate::sweep::sees;
 
 /// Cells at least this deep below the surface, in cells, are reseeded: nearer to it, few particles may be
@@ -39,12 +40,12 @@ impl ReseedInfo {
 /// Adds particles to cells inside a fluid with too few, and takes particles from cells with too many, and from far inside the
 /// other fluid. Those taken are put at no position, so that the next sort drops them.
 pub fn reseed<const D: usize>(
-    state: &mut State<D>,
+    Given { params, surroundings, .. }: Given<D>,
     phase: Phase,
     ranges: &BlockRanges<D>,
-    params: &Params<D>,
-    solids: &[Solid<D>],
+    state: &mut State<D>,
 ) -> (Newcomers<D>, ReseedInfo) {
+    let solids = &surroundings.solids;
     let blocks = ranges.blocks().clone();
     let [fewest, most] = params.particles_per_cell;
     let salt = state.substep;
@@ -188,7 +189,8 @@ mod tests {
         let blocks = state.level_set.blocks().clone();
         let ranges = state.sort(Phase::Liquid, &blocks, &mut SortWorkspace::default());
 
-        let (new, info) = reseed(&mut state, Phase::Liquid, &ranges, &params, &[]);
+        let given = Given { params: &params, surroundings: &Surroundings::default(), dt: 0.01 };
+        let (new, info) = reseed(given, Phase::Liquid, &ranges, &mut state);
         let [fewest, most] = params.particles_per_cell;
         let mut counts = HashMap::new();
         let all = state.particles.position.iter().filter(|x| x[0].is_finite()).chain(&new.position);
@@ -214,7 +216,8 @@ mod tests {
         let born = |state: &mut State<2>, is_liquid: fn(usize) -> bool| -> [usize; 2] {
             let level = |[_, y]: [usize; 2]| if is_liquid(y) { -2.0 } else { 2.0 };
             state.level_set = Field::from_fn(blocks.clone(), params.band(), level);
-            let (new, _) = reseed(state, Phase::Liquid, &ranges, &params, &surroundings.solids);
+            let given = Given { params: &params, surroundings: &surroundings, dt: 0.01 };
+            let (new, _) = reseed(given, Phase::Liquid, &ranges, state);
             let heights = || new.position.iter().map(|x| f64::from(x[1]));
             assert!(heights().all(|y| y < bottom || y > top));
             // Those in the cells that are cut.

@@ -13,9 +13,9 @@ use meniscus_core::interpolate::{interpolate, interpolate_face};
 use meniscus_core::level_set::redistance;
 use meniscus_core::parallel;
 
-use crate::boundary::{Boundary, nearest_separates, wall_velocity};
+use crate::boundary::Boundary;
 use crate::measure::{AT_SIDE, beyond_side};
-use crate::params::{Params, Surroundings};
+use crate::substep::Substep;
 
 /// Liquid that moves away from a wall by less than this in a substep, in cells, still touches it.
 const LEAST_GAP: f32 = 1e-3;
@@ -29,29 +29,20 @@ const LEAST_RISE: f32 = 0.5;
 /// How near to a wall a cell is for the wall to be its surface, in cells.
 const NEAR_WALL: f32 = 1.5;
 
-/// The walls around the liquid.
-#[derive(Clone, Copy)]
-pub struct Walls<'a, const D: usize> {
-    pub params: &'a Params<D>,
-    pub surroundings: &'a Surroundings<D>,
-    pub boundary: &'a Boundary<D>,
-    pub dt: f64,
-}
-
 /// Makes the walls that liquid leaves its surface, in and around the cells that are `leaving`.
 pub fn leave_walls<const D: usize>(
+    substep: Substep<D>,
     level_set: &mut Field<f32, D>,
     velocity: &FaceField<f32, D>,
-    walls: Walls<D>,
     leaving: &[Slot],
 ) {
-    let sides = walls.boundary.separating_sides;
-    let near = around(leaving, walls.boundary);
+    let sides = substep.boundary.separating_sides;
+    let near = around(leaving, substep.boundary);
     let raised = parallel::gather(near.len(), |k| {
-        let level = level_at_wall(velocity, walls, near[k])?;
+        let level = level_at_wall(substep, velocity, near[k])?;
         (level > level_set[near[k]]).then_some((near[k], level))
     });
-    let left = leaving.iter().flat_map(|&slot| gaps_of(level_set, velocity, walls, slot));
+    let left = leaving.iter().flat_map(|&slot| gaps_of(substep, level_set, velocity, slot));
     let mut gaps: Vec<Gap> = left.collect();
     let crosses = raised.iter().any(|&(slot, level)| (level < 0.0) != (level_set[slot] < 0.0));
     if crosses {
@@ -85,8 +76,12 @@ fn around<const D: usize>(cells: &[Slot], boundary: &Boundary<D>) -> Vec<Slot> {
 }
 
 /// The level set of a cell if the wall next to it is the surface of the liquid, where the flow leaves that wall.
-fn level_at_wall<const D: usize>(velocity: &FaceField<f32, D>, walls: Walls<D>, slot: Slot) -> Option<f32> {
-    let Walls { params, surroundings, boundary, dt } = walls;
+fn level_at_wall<const D: usize>(
+    substep: Substep<D>,
+    velocity: &FaceField<f32, D>,
+    slot: Slot,
+) -> Option<f32> {
+    let Substep { params, boundary, dt, .. } = substep;
     let centre: [f32; D] = boundary.blocks().cell(slot).map(|c| c as f32 + 0.5);
     let distance = boundary.distance(slot.block, centre);
     if distance.abs() >= NEAR_WALL {
@@ -94,13 +89,10 @@ fn level_at_wall<const D: usize>(velocity: &FaceField<f32, D>, walls: Walls<D>, 
     }
     let normal = boundary.normal(slot.block, centre);
     let foot: [f32; D] = std::array::from_fn(|a| centre[a] - distance * normal[a]);
-    let wall = match boundary.is_resting(slot.block) {
-        true => [0.0; D],
-        false => wall_velocity(params, surroundings, params.to_metres(foot), dt, |_| true),
-    };
+    let wall = substep.wall_velocity(slot.block, foot);
     let out: f32 = (0..D).map(|a| (interpolate_face(velocity, a, foot) - wall[a] as f32) * normal[a]).sum();
     let leaves = f64::from(out) * dt > f64::from(LEAST_GAP) * params.grid.dx;
-    (leaves && nearest_separates(&surroundings.solids, params.to_metres(foot))).then_some(-distance)
+    (leaves && substep.nearest_separates(params.to_metres(foot))).then_some(-distance)
 }
 
 /// A side of the domain that the liquid in the first cell behind it has left.
@@ -115,21 +107,21 @@ pub struct Gap {
 
 /// The sides that the liquid in a cell leaves with its velocity.
 fn gaps_of<const D: usize>(
+    Substep { params, boundary, dt, .. }: Substep<D>,
     level_set: &Field<f32, D>,
     velocity: &FaceField<f32, D>,
-    walls: Walls<D>,
     slot: Slot,
 ) -> Vec<Gap> {
-    let blocks = walls.boundary.blocks();
+    let blocks = boundary.blocks();
     let cell = blocks.cell(slot);
     let leaves = |&(axis, side): &(usize, usize)| {
-        if !walls.boundary.separating_sides[axis][side] || cell[axis] != [0, blocks.cells()[axis] - 1][side] {
+        if !boundary.separating_sides[axis][side] || cell[axis] != [0, blocks.cells()[axis] - 1][side] {
             return false;
         }
         let mut face = cell.map(|c| c as i64);
         face[axis] += side as i64;
         let out = f64::from(velocity.get(axis, face)) * [1.0, -1.0][side];
-        out * walls.dt > f64::from(LEAST_GAP) * walls.params.grid.dx
+        out * dt > f64::from(LEAST_GAP) * params.grid.dx
     };
     let level = level_set[slot].max(AT_SIDE + JUST_LEFT);
     let sides = (0..2 * D).map(|k| (k / 2, k % 2)).filter(leaves);

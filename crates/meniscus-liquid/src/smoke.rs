@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::collide::{CollideInfo, Obstacles, keep_points};
 use crate::params::{Params, Smoke, Solid};
+use crate::substep::Substep;
 
 /// The markers of one smoke: where they are, in cells.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -64,11 +65,11 @@ pub fn missing_markers<const D: usize>(
 pub fn carry<const D: usize>(
     obstacles: &Obstacles<D>,
     velocity: &FaceField<f32, D>,
-    dt_in_cells: f32,
     ranges: &BlockRanges<D>,
     Markers { position }: &mut Markers<D>,
 ) {
     position.truncate(ranges.sorted());
+    let dt_in_cells = obstacles.substep().dt_in_cells();
     let kept = advect_points_then(position, ranges, velocity, dt_in_cells, |before, points| {
         keep_points(obstacles, before, points)
     });
@@ -80,14 +81,13 @@ pub fn carry<const D: usize>(
 /// Lets smoke rise: where it fills a cell, gravity is weaker by the part `buoyancy` (Boussinesq: the inertia is that of the
 /// fluid).
 pub fn add_buoyancy<const D: usize>(
-    params: &Params<D>,
-    smoke: &[Smoke<D>],
+    Substep { params, surroundings, dt, .. }: Substep<D>,
     markers: &[Markers<D>],
-    dt: f64,
     velocity: &mut FaceField<f32, D>,
 ) {
     let full = markers_along::<D>().pow(D as u32) as f64;
-    for (smoke, markers) in smoke.iter().zip(markers).filter(|(smoke, _)| smoke.buoyancy != 0.0) {
+    for (smoke, markers) in surroundings.smoke.iter().zip(markers).filter(|(smoke, _)| smoke.buoyancy != 0.0)
+    {
         let lift = params.gravity.map(|g| (-g * smoke.buoyancy * dt / full) as f32);
         for (axis, &lift) in lift.iter().enumerate().filter(|(_, lift)| **lift != 0.0) {
             let field = &mut velocity.axes[axis];

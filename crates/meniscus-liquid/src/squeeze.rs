@@ -5,9 +5,10 @@ use meniscus_core::parallel;
 use meniscus_linalg::{Sealed, SolveInfo};
 
 use crate::boundary::Boundary;
-use crate::params::{Params, Solid, Surroundings};
+use crate::params::Solid;
 use crate::regions::{Owner, Regions};
 use crate::state::State;
+use crate::substep::Substep;
 
 /// Something whose walls do not leave it its volume.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,13 +39,8 @@ const IMBALANCE: f64 = 1e-3;
 
 /// What is squeezed or stretched where nothing gives way: what the solve had to make compatible, if it is the doing of walls or sources. A wheel that turns
 /// in a full box changes its room by what the grid does not see exactly.
-pub fn find_squeezes<const D: usize>(
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
-    dt: f64,
-    solve: &SolveInfo,
-) -> Vec<Squeeze> {
+pub fn find_squeezes<const D: usize>(substep: Substep<D>, solve: &SolveInfo) -> Vec<Squeeze> {
+    let boundary = substep.boundary;
     let blocks = boundary.blocks();
     let find = |sealed: &Sealed| {
         let is_imbalanced = sealed.imbalance > IMBALANCE;
@@ -53,10 +49,10 @@ pub fn find_squeezes<const D: usize>(
         }
         let room = room_around(boundary, Slot::from_flat::<D>(sealed.first));
         let is_member = |slot: Slot| room[slot.flat::<D>()];
-        let change = changes(params, surroundings, boundary, dt, 1, |slot| is_member(slot).then_some(0))[0];
+        let change = changes(substep, 1, |slot| is_member(slot).then_some(0))[0];
         // Gravity may be most of the right-hand side: what a source pours counts however little that is.
         (is_imbalanced || change.poured > 0.0)
-            .then(|| change.squeeze(Squeezed::Liquid, params, surroundings, boundary, is_member))
+            .then(|| change.squeeze(Squeezed::Liquid, substep, is_member))
             .flatten()
     };
     // Numbers after the slots are those of bubbles that touch no liquid.
@@ -86,7 +82,11 @@ fn room_around<const D: usize>(boundary: &Boundary<D>, first: Slot) -> Vec<bool>
 
 impl<const D: usize> State<D> {
     /// Takes back what sources were to pour where there is no room for it, with the velocity of this moment.
-    pub(crate) fn stop_pouring(&mut self, params: &Params<D>, boundary: &Boundary<D>, squeezes: &[Squeeze]) {
+    pub(crate) fn stop_pouring(
+        &mut self,
+        Substep { params, boundary, .. }: Substep<D>,
+        squeezes: &[Squeeze],
+    ) {
         for outlet in &boundary.outlets {
             let mut full = squeezes.iter().filter(|squeeze| squeeze.what == Squeezed::Liquid);
             let full = full.find(|squeeze| squeeze.sources.contains(&outlet.source));
@@ -95,7 +95,7 @@ impl<const D: usize> State<D> {
             };
             let rate = squeeze.refused * outlet.rate;
             self.inflow -= rate;
-            self.accounts.not_poured(slot.block, rate / params.grid.dx.powi(D as i32));
+            self.accounts.not_poured(slot.block, rate / params.cell_volume());
             if let Some(tracked) = &mut self.tracked
                 && let Some(body) = tracked.body_at(slot)
             {
@@ -106,13 +106,8 @@ impl<const D: usize> State<D> {
 }
 
 /// The sealed groups of regions and bodies whose room moving solids or sources change.
-pub fn find_compressed_air<const D: usize>(
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
-    regions: &Regions<D>,
-    dt: f64,
-) -> Vec<Squeeze> {
+pub fn find_compressed_air<const D: usize>(substep: Substep<D>, regions: &Regions<D>) -> Vec<Squeeze> {
+    let Substep { surroundings, boundary, .. } = substep;
     if boundary.outlets.is_empty() && !surroundings.solids.iter().any(Solid::moves) {
         return Vec::new();
     }
@@ -126,10 +121,10 @@ pub fn find_compressed_air<const D: usize>(
         Owner::Body(body) => of_body[body],
         Owner::Region(region) => of_region[region],
     };
-    let changes = changes(params, surroundings, boundary, dt, groups.len(), group_of);
+    let changes = changes(substep, groups.len(), group_of);
     let squeeze = |(group, change): (usize, Change)| {
         let is_member = |slot: Slot| group_of(slot) == Some(group);
-        change.squeeze(Squeezed::Air, params, surroundings, boundary, is_member)
+        change.squeeze(Squeezed::Air, substep, is_member)
     };
     changes.into_iter().enumerate().filter_map(squeeze).collect()
 }
@@ -165,11 +160,10 @@ impl Change {
     fn squeeze<const D: usize>(
         self,
         what: Squeezed,
-        params: &Params<D>,
-        surroundings: &Surroundings<D>,
-        boundary: &Boundary<D>,
+        substep: Substep<D>,
         is_member: impl Fn(Slot) -> bool + Sync,
     ) -> Option<Squeeze> {
+        let boundary = substep.boundary;
         let made = if self.made.abs() > UNEQUAL * self.moved { self.made } else { 0.0 };
         let no_room = if self.poured > 0.0 { (1.0 - made / self.poured).clamp(0.0, 1.0) } else { 0.0 };
         let mut sources = Vec::new();
@@ -183,7 +177,7 @@ impl Change {
         // Walls that make no more room than sources fill are welcome.
         let by_walls = made < 0.0 || made > (1.0 + NO_ROOM) * self.poured;
         if by_walls {
-            solids = moving_solids_at(params, surroundings, boundary, is_member);
+            solids = moving_solids_at(substep, is_member);
         }
         let refused = if what == Squeezed::Liquid && !sources.is_empty() { no_room } else { 0.0 };
         (by_walls || !sources.is_empty()).then_some(Squeeze { what, solids, sources, refused })
@@ -192,20 +186,18 @@ impl Change {
 
 /// The changes of so many rooms; `room_of` tells which one a cell is of.
 fn changes<const D: usize>(
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
-    dt: f64,
+    substep: Substep<D>,
     rooms: usize,
     room_of: impl Fn(Slot) -> Option<usize> + Sync,
 ) -> Vec<Change> {
+    let boundary = substep.boundary;
     let blocks = boundary.blocks();
     let of_walls = |block: usize| {
         let mut changes = vec![Change::default(); rooms];
         let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
         for slot in slots.filter(|_| !boundary.is_resting(block)) {
             if let Some(room) = room_of(slot) {
-                let rate = boundary.room_rate(params, surroundings, dt, slot);
+                let rate = substep.room_rate(slot);
                 changes[room] = changes[room].joined(Change { made: rate, moved: rate.abs(), poured: 0.0 });
             }
         }
@@ -226,9 +218,7 @@ fn changes<const D: usize>(
 
 /// The moving solids within a cell of the cells for which `is_member` holds.
 fn moving_solids_at<const D: usize>(
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
+    Substep { params, surroundings, boundary, .. }: Substep<D>,
     is_member: impl Fn(Slot) -> bool + Sync,
 ) -> Vec<usize> {
     let blocks = boundary.blocks();

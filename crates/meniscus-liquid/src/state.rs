@@ -191,7 +191,7 @@ impl<const D: usize> State<D> {
             Tracked::new(params, found)
         });
         let by_block = liquid_by_block(&level_set, &boundary);
-        let volume = by_block.iter().sum::<f64>() * params.grid.dx.powi(D as i32);
+        let volume = by_block.iter().sum::<f64>() * params.cell_volume();
         let speeds = bodies.iter().chain(of_second).flat_map(|b| b.velocity).map(f64::abs);
         let mut state = Self {
             time: 0.0,

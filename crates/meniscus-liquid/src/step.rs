@@ -16,8 +16,7 @@ use crate::boundary::{Boundary, BoundaryCache};
 use crate::collide::{CollideInfo, Obstacles, keep_inside, meet_solids};
 use crate::compiled::{InBoth, picked};
 use crate::excess::{Accounts, flow_between_blocks};
-use crate::hidden::ThinWalls;
-use crate::inflow::{Exchanged, cells_of_sinks, empty_sinks, exchange, fill_sources, leave};
+use crate::inflow::{Flows, cells_of_sinks, empty_sinks, exchange, fill_sources, leave};
 use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Solid, Surroundings};
 use crate::particles::Newcomers;
@@ -28,9 +27,10 @@ use crate::smoke::carry;
 use crate::spray::Spray;
 use crate::squeeze::{Squeeze, find_compressed_air, find_squeezes};
 use crate::state::{Phase, State, active_blocks, without_surface};
-use crate::surface::{Sorted, advect_surface, follow_both_fluids, follow_particles, thicken_films};
-use crate::tracking::{BubbleEvent, Found, trace};
-use crate::velocity::{Solved, Substep, solve_velocity, source_speed};
+use crate::substep::{Given, Substep};
+use crate::surface::{Sorted, advect_surface, follow_particles, thicken_films};
+use crate::tracking::{BubbleEvent, Found, Moment, Tracked, trace};
+use crate::velocity::{Solved, solve_velocity};
 use crate::viscosity::ViscosityError;
 use crate::volume::{undo_sudden_change, undo_sudden_changes};
 
@@ -208,157 +208,187 @@ fn advance<const D: usize>(
     workspace: &mut Workspace<D>,
 ) -> Result<StepInfo, StepError> {
     let mut clock = Clock::new();
-    let surroundings = &surroundings.with_bodies(&state.bodies);
-    let dt_in_cells = (dt / params.grid.dx) as f32;
-
-    let given = state.particle_count();
-    let ranges = match workspace.ranges.take() {
-        Some(ranges) => ranges,
-        None => PhaseRanges::sort(state, params, &state.level_set.blocks().clone(), &mut workspace.sort),
-    };
-    // Particles put outside the blocks from outside are dropped; the sort of a state of our own drops none.
-    let dropped = given - state.particle_count();
+    let given = Given { params, surroundings: &surroundings.with_bodies(&state.bodies), dt };
+    let (ranges, mut fate) = known_ranges(given, state, workspace);
     clock.stage("sort");
-
-    let exchanges = !surroundings.sources.is_empty() || !surroundings.sinks.is_empty();
-    let at_start = (exchanges || state.accounts.are_closed())
-        .then(|| walls_at_start(params, surroundings, state.level_set.blocks(), workspace));
-    if let Some(boundary) = at_start.as_ref().filter(|_| state.accounts.are_closed()) {
-        state.accounts = Accounts::new(liquid_by_block(&state.level_set, boundary));
-    }
-    let mut ledger = Ledger::new(state.accounts.volume.clone(), params.grid.dx.powi(D as i32));
-    let (mut newcomers, mut reseeded) = (Vec::new(), ReseedInfo::default());
-    for (phase, ranges) in ranges.iter() {
-        let (new, info) = reseed(state, phase, ranges, params, &surroundings.solids);
-        newcomers.push(new);
-        reseeded = reseeded.plus(info);
-    }
+    let at_start = walls_at_start(given, state, workspace);
+    let mut ledger = open_book(given, state, at_start.as_ref());
+    let newcomers = refill(given, &ranges, state, &mut fate);
     clock.stage("reseed");
-    let Exchanged { poured, drained, into_sinks } = match at_start.filter(|_| exchanges) {
-        Some(boundary) => exchange(state, &ranges.liquid, params, surroundings, &boundary, &mut ledger, dt),
-        None => Exchanged::default(),
-    };
-    newcomers[0].extend(poured);
-    let left = leave(state, params, &surroundings.solids, dt);
+    let flows = let_through(given, &ranges, state, at_start, &mut ledger);
+    fate.drained = flows.drained;
     clock.stage("sources");
-
-    let has_solids = !surroundings.solids.is_empty();
-    let mut collide = CollideInfo { left: 0, lost: dropped };
-    for ((phase, ranges), newcomers) in ranges.iter().zip(newcomers) {
-        let start = &mut workspace.start[phase as usize];
-        start.clear();
-        if has_solids {
-            start.extend_from_slice(&state.particles_of(phase).position);
-            start.extend_from_slice(&newcomers.position);
-        }
-        collide = collide.plus(advect(state, phase, ranges, params, dt_in_cells, newcomers));
-    }
+    move_particles(given, &ranges, state, newcomers, flows.poured, workspace, &mut fate);
     clock.stage("advect");
 
-    let blocks = Arc::new(active_blocks(params, surroundings, &state.particles.position));
-    let blocks = if &blocks == state.level_set.blocks() { state.level_set.blocks().clone() } else { blocks };
-    let boundary = Boundary::new(params, surroundings, &blocks, &mut workspace.boundary);
-    let obstacles = Obstacles::new(params, &surroundings.solids, &boundary, dt, state.max_speed);
-    if has_solids {
-        for (phase, _) in ranges.iter() {
-            let start = &workspace.start[phase as usize];
-            collide = collide.plus(meet_solids(&obstacles, start, state.particles_of_mut(phase)));
-        }
-    }
+    let blocks = &blocks_of_fields(given, state);
+    let boundary = Boundary::new(params, given.surroundings, blocks, &mut workspace.boundary);
+    let substep = given.with_walls(&boundary);
+    let obstacles = Obstacles::new(substep, state.max_speed);
+    stop_particles(&obstacles, state, workspace, &mut fate);
     clock.stage("solids");
-
-    let known = reseeded.thinned + drained + collide.left + (collide.lost - dropped);
-    let before = state.particle_count();
-    let ranges = PhaseRanges::sort(state, params, &blocks, &mut workspace.sort);
-    // Whatever else the sort dropped was at no finite position.
-    collide.lost += (before - state.particle_count()).saturating_sub(known);
+    let ranges = sort_into(blocks, params, state, workspace, &mut fate);
     clock.stage("sort");
 
-    let substep = Substep { dt, ranges: &ranges, boundary: &boundary };
-    state.accounts.move_to([state.level_set.blocks(), &blocks]);
-    let outflow = move_surface(state, params, surroundings, substep, &mut ledger, &mut clock);
-    ledger.flowed(|book| &mut book.left, -left);
-    ledger.flowed(|book| &mut book.drained, -into_sinks);
-    ledger.flowed(|book| &mut book.poured, state.inflow * dt);
-    ledger.flowed(|book| &mut book.divergence, state.growth * dt);
-    state.volume_target = (state.volume_target + ledger.page().wanted()).max(0.0);
-    state.inflow = boundary.inflow();
-    if state.substep == 0 && state.tracked.is_some() {
-        // What particles first make of the surface of bubbles is no error to correct: their pressures would tell. What a wall that moves leaves behind is one.
-        state.volume_target = ledger.volume() - ledger.page().advected;
-    }
+    state.accounts.move_to([state.level_set.blocks(), blocks]);
+    let outflow = move_surface(substep, &ranges, state, &mut ledger, &mut clock);
+    book_flows(substep, state, &mut ledger, [flows.into_sinks, flows.out]);
     clock.stage("level_set");
-    let (bubble_events, mut squeezes) = if state.tracked.is_some() {
-        follow_regions(state, params, surroundings, substep, workspace, &mut ledger, &mut clock)
-    } else {
-        keep_volume(state, params, surroundings, &boundary, &mut ledger);
-        Default::default()
-    };
-    let volume_book = ledger.page();
-    state.volume = ledger.volume();
-    state.corrected += volume_book.corrected();
-    settle(state, params, &boundary, ledger.by_block(), &outflow, dt);
+    let (bubble_events, mut squeezes) = keep_volumes(substep, state, workspace, &mut ledger, &mut clock);
+    settle(substep, state, &ledger, &outflow);
     clock.stage("measure");
-    if !surroundings.smoke.is_empty() {
-        let Workspace { of_smoke, sort, .. } = workspace;
-        if of_smoke.is_empty() {
-            *of_smoke = state.sort_smoke(&state.velocity.blocks().clone(), sort);
-        }
-        for (markers, ranges) in state.smoke.iter_mut().zip(of_smoke.iter()) {
-            carry(&obstacles, &state.velocity, dt_in_cells, ranges, markers);
-        }
-        state.emit_smoke(params, surroundings);
-        *of_smoke = state.sort_smoke(&blocks, sort);
-        clock.stage("smoke");
-    }
+    move_smoke(&obstacles, state, workspace, &mut clock);
 
-    let solved = solve_velocity(state, params, surroundings, substep, workspace, &mut clock)?;
-    let Solved { projection: projected, viscosity, energy_book } = solved;
-    squeezes.extend(find_squeezes(params, surroundings, &boundary, dt, &projected.solve));
-    state.stop_pouring(params, &boundary, &squeezes);
+    let Solved { projection, viscosity, energy_book } =
+        solve_velocity(substep, &ranges, state, workspace, &mut clock)?;
+    squeezes.extend(find_squeezes(substep, &projection.solve));
+    state.stop_pouring(substep, &squeezes);
     // Velocities are those of the end of the substep that moved everything by the last ones: gravity does half of its work until positions are as far.
-    let potential_energy =
-        state.potential_energy(params, surroundings, &boundary) - 0.5 * energy_book.gravity;
-    let solid_cells = workspace.boundary.solid_cells(params, &surroundings.solids, &boundary);
+    let potential_energy = state.potential_energy(substep) - 0.5 * energy_book.gravity;
+    let solid_cells = workspace.boundary.solid_cells(params, &given.surroundings.solids, &boundary);
     clock.stage("measure");
     workspace.ranges = Some(ranges);
     workspace.walls = Some(boundary);
     state.time += dt;
     state.substep += 1;
     Ok(StepInfo {
-        liquid_cells: projected.liquid_cells,
-        unknowns: projected.unknowns,
-        regions: projected.regions,
+        liquid_cells: projection.liquid_cells,
+        unknowns: projection.unknowns,
+        regions: projection.regions,
         solid_cells,
         kinetic_energy: state.energy.iter().sum(),
         potential_energy,
-        max_divergence: projected.max_divergence,
-        solve: projected.solve,
-        separation: projected.separation,
-        contact: projected.contact,
+        max_divergence: projection.max_divergence,
+        solve: projection.solve,
+        separation: projection.separation,
+        contact: projection.contact,
         viscosity,
-        reseed: reseeded,
-        collide,
-        drained,
+        reseed: fate.reseed,
+        collide: fate.collide,
+        drained: fate.drained,
         squeezes,
         bubble_events,
-        constrained_bubbles: projected.bubble_pressure.len(),
-        volume_book,
+        constrained_bubbles: projection.bubble_pressure.len(),
+        volume_book: ledger.page(),
         energy_book,
         stages: clock.stages,
     })
 }
 
+/// What becomes of particles in a substep.
+#[derive(Default)]
+struct Fate {
+    /// Those that lay in no block to begin with.
+    dropped: usize,
+    reseed: ReseedInfo,
+    drained: usize,
+    collide: CollideInfo,
+}
+
+/// Where the particles are that the last substep sorted; they are sorted if it did not, or someone has changed them.
+fn known_ranges<const D: usize>(
+    given: Given<D>,
+    state: &mut State<D>,
+    workspace: &mut Workspace<D>,
+) -> (PhaseRanges<D>, Fate) {
+    let before = state.particle_count();
+    let blocks = state.level_set.blocks().clone();
+    let sort = || PhaseRanges::sort(state, given.params, &blocks, &mut workspace.sort);
+    let ranges = workspace.ranges.take().unwrap_or_else(sort);
+    // Particles put outside the blocks from outside are dropped; the sort of a state of our own drops none.
+    let dropped = before - state.particle_count();
+    (ranges, Fate { dropped, collide: CollideInfo { left: 0, lost: dropped }, ..Fate::default() })
+}
+
+/// The walls where solids are at the start of a substep, if someone wants to know.
+fn walls_at_start<const D: usize>(
+    Given { params, surroundings, .. }: Given<D>,
+    state: &State<D>,
+    workspace: &mut Workspace<D>,
+) -> Option<Boundary<D>> {
+    if !surroundings.exchanges() && !state.accounts.are_closed() {
+        return None;
+    }
+    let solids = surroundings.solids.iter().map(|s| Solid { to: s.from, next: None, ..s.clone() }).collect();
+    let at_start = Surroundings { solids, ..surroundings.clone() };
+    Some(Boundary::new(params, &at_start, state.level_set.blocks(), &mut workspace.boundary_before))
+}
+
+/// Opens a page of the book of volumes, and the accounts of the blocks if they are closed.
+fn open_book<const D: usize>(
+    given: Given<D>,
+    state: &mut State<D>,
+    at_start: Option<&Boundary<D>>,
+) -> Ledger {
+    if let Some(boundary) = at_start.filter(|_| state.accounts.are_closed()) {
+        state.accounts = Accounts::new(liquid_by_block(&state.level_set, boundary));
+    }
+    Ledger::new(state.accounts.volume.clone(), given.params.cell_volume())
+}
+
+/// Keeps the number of particles in a cell within bounds; gives those that are new, by fluid.
+fn refill<const D: usize>(
+    given: Given<D>,
+    ranges: &PhaseRanges<D>,
+    state: &mut State<D>,
+    fate: &mut Fate,
+) -> Vec<Newcomers<D>> {
+    let of_fluid = |(phase, ranges)| {
+        let (new, info) = reseed(given, phase, ranges, state);
+        fate.reseed = fate.reseed.plus(info);
+        new
+    };
+    ranges.iter().map(of_fluid).collect()
+}
+
+/// Lets liquid in and out: through sources and sinks, and through open sides.
+fn let_through<const D: usize>(
+    given: Given<D>,
+    ranges: &PhaseRanges<D>,
+    state: &mut State<D>,
+    at_start: Option<Boundary<D>>,
+    ledger: &mut Ledger,
+) -> Flows<D> {
+    let mut flows = match at_start.filter(|_| given.surroundings.exchanges()) {
+        Some(boundary) => exchange(given.with_walls(&boundary), &ranges.liquid, state, ledger),
+        None => Flows::default(),
+    };
+    flows.out = leave(given, state);
+    flows
+}
+
+/// Moves the particles of all fluids with the flow, newcomers too, and holds them behind the sides of the domain. What was `poured` is liquid.
+fn move_particles<const D: usize>(
+    given: Given<D>,
+    ranges: &PhaseRanges<D>,
+    state: &mut State<D>,
+    mut newcomers: Vec<Newcomers<D>>,
+    poured: Newcomers<D>,
+    workspace: &mut Workspace<D>,
+    fate: &mut Fate,
+) {
+    newcomers[0].extend(poured);
+    for ((phase, ranges), newcomers) in ranges.iter().zip(newcomers) {
+        let start = &mut workspace.start[phase as usize];
+        start.clear();
+        if !given.surroundings.solids.is_empty() {
+            start.extend_from_slice(&state.particles_of(phase).position);
+            start.extend_from_slice(&newcomers.position);
+        }
+        fate.collide = fate.collide.plus(advect(given, phase, ranges, state, newcomers));
+    }
+}
+
 /// Moves the particles of a fluid with the flow, newcomers too, and holds them behind the sides of the domain.
 fn advect<const D: usize>(
-    state: &mut State<D>,
+    given: Given<D>,
     phase: Phase,
     ranges: &BlockRanges<D>,
-    params: &Params<D>,
-    dt_in_cells: f32,
+    state: &mut State<D>,
     mut newcomers: Newcomers<D>,
 ) -> CollideInfo {
-    let spray = (phase == Phase::Liquid).then(|| Spray::find(state, ranges, params));
+    let dt_in_cells = given.dt_in_cells();
+    let spray = (phase == Phase::Liquid).then(|| Spray::find(state, ranges, given.params));
     let State { particles, second, velocity, .. } = state;
     let particles = if phase == Phase::Liquid { particles } else { second };
     advect_particles(&mut particles.position, ranges, velocity, dt_in_cells);
@@ -367,63 +397,79 @@ fn advect<const D: usize>(
     }
     advect_points(&mut newcomers.position, velocity, dt_in_cells);
     newcomers.append_to(particles);
-    keep_inside(params, particles)
+    keep_inside(given.params, particles)
+}
+
+/// The blocks that the fields of the moved liquid need: the same as before, if they are.
+fn blocks_of_fields<const D: usize>(
+    Given { params, surroundings, .. }: Given<D>,
+    state: &State<D>,
+) -> Arc<Blocks<D>> {
+    let blocks = active_blocks(params, surroundings, &state.particles.position);
+    let known = state.level_set.blocks();
+    if blocks == **known { known.clone() } else { Arc::new(blocks) }
+}
+
+/// Stops particles at the solids that they met on their way.
+fn stop_particles<const D: usize>(
+    obstacles: &Obstacles<D>,
+    state: &mut State<D>,
+    workspace: &Workspace<D>,
+    fate: &mut Fate,
+) {
+    if obstacles.substep().surroundings.solids.is_empty() {
+        return;
+    }
+    for phase in [Phase::Liquid, Phase::Second] {
+        let start = &workspace.start[phase as usize];
+        fate.collide = fate.collide.plus(meet_solids(obstacles, start, state.particles_of_mut(phase)));
+    }
+}
+
+/// Sorts all particles into blocks.
+fn sort_into<const D: usize>(
+    blocks: &Arc<Blocks<D>>,
+    params: &Params<D>,
+    state: &mut State<D>,
+    workspace: &mut Workspace<D>,
+    fate: &mut Fate,
+) -> PhaseRanges<D> {
+    let Fate { dropped, reseed, drained, collide } = fate;
+    let known = reseed.thinned + *drained + collide.left + (collide.lost - *dropped);
+    let before = state.particle_count();
+    let ranges = PhaseRanges::sort(state, params, blocks, &mut workspace.sort);
+    // Whatever else the sort dropped was at no finite position.
+    collide.lost += (before - state.particle_count()).saturating_sub(known);
+    ranges
 }
 
 /// Moves the level set with the flow, and holds it to what the particles allow. Tells what flowed out of each block to others.
 fn move_surface<const D: usize>(
+    substep: Substep<D>,
+    ranges: &PhaseRanges<D>,
     state: &mut State<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    Substep { dt, ranges, boundary }: Substep<D>,
     ledger: &mut Ledger,
     clock: &mut Clock,
 ) -> Vec<f64> {
-    let blocks = ranges.liquid.blocks();
+    let Substep { params, surroundings, boundary, .. } = substep;
+    let blocks = boundary.blocks();
     if params.air == AirModel::None {
         state.level_set = without_surface(params, blocks);
         ledger.book(|book| &mut book.advected, liquid_by_block(&state.level_set, boundary));
         return vec![0.0; blocks.len()];
     }
-    let speed = state.max_speed.max(source_speed(surroundings));
-    let travel = (speed * dt / params.grid.dx) as f32 * (D as f32).sqrt();
-    let dt_in_cells = (dt / params.grid.dx) as f32;
-    let sides = params.separating_sides();
-    let smooth = params.surface_tension > 0.0;
-    let mut phi =
-        advect_surface(&state.level_set, &state.velocity, dt_in_cells, travel, blocks, sides, smooth);
+    let speed = state.max_speed.max(surroundings.source_speed());
+    let mut phi = advect_surface(substep, &state.level_set, &state.velocity, speed);
     let sinks = &surroundings.sinks;
     empty_sinks(&mut phi, params, sinks);
     let cells_of_sinks = cells_of_sinks(params, blocks, sinks);
-    let outflow = flow_between_blocks(
-        [&state.level_set, &phi],
-        &state.velocity,
-        boundary,
-        &cells_of_sinks,
-        dt_in_cells,
-    );
+    let levels = [&state.level_set, &phi];
+    let outflow = flow_between_blocks(substep, levels, &state.velocity, &cells_of_sinks);
     ledger.book(|book| &mut book.advected, liquid_by_block(&phi, boundary));
     clock.stage("surface");
-    let walls = ThinWalls::find(params, &surroundings.solids, boundary);
-    let liquid = Sorted { position: &state.particles.position, ranges: &ranges.liquid };
-    let excess = &state.accounts.excess;
-    match &ranges.second {
-        Some(ranges) => {
-            let second = Sorted { position: &state.second.position, ranges };
-            follow_both_fluids(
-                &mut phi,
-                [liquid, second],
-                excess,
-                params.deepness(),
-                boundary,
-                walls.as_ref(),
-                ledger,
-            );
-        }
-        None => {
-            follow_particles(&mut phi, liquid, excess, params.deepness(), boundary, walls.as_ref(), ledger);
-        }
-    }
+    let of_liquid = Sorted { position: &state.particles.position, ranges: &ranges.liquid };
+    let of_second = ranges.second.as_ref().map(|ranges| Sorted { position: &state.second.position, ranges });
+    follow_particles(substep, of_liquid, of_second, &state.accounts.excess, &mut phi, ledger);
     if !sinks.is_empty() {
         // Particles that flowed in are taken with the next substep.
         empty_sinks(&mut phi, params, sinks);
@@ -441,16 +487,50 @@ fn move_surface<const D: usize>(
     outflow
 }
 
-/// Undoes what the volume of the liquid has changed by that is more than corrections can mend.
-fn keep_volume<const D: usize>(
+/// Books what flowed into sinks and out through open sides, and what sources and corrections brought; tells what volume the liquid should have.
+fn book_flows<const D: usize>(
+    Substep { boundary, dt, .. }: Substep<D>,
     state: &mut State<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
+    ledger: &mut Ledger,
+    [into_sinks, out]: [f64; 2],
+) {
+    ledger.flowed(|book| &mut book.left, -out);
+    ledger.flowed(|book| &mut book.drained, -into_sinks);
+    ledger.flowed(|book| &mut book.poured, state.inflow * dt);
+    ledger.flowed(|book| &mut book.divergence, state.growth * dt);
+    state.volume_target = (state.volume_target + ledger.page().wanted()).max(0.0);
+    state.inflow = boundary.inflow();
+    if state.substep == 0 && state.tracked.is_some() {
+        // What particles first make of the surface of bubbles is no error to correct: their pressures would tell. What a wall that moves leaves behind is one.
+        state.volume_target = ledger.volume() - ledger.page().advected;
+    }
+}
+
+/// Undoes what volumes have changed by that is more than corrections can mend, of all that keep theirs. Tells what happened to bubbles, and what air is compressed.
+fn keep_volumes<const D: usize>(
+    substep: Substep<D>,
+    state: &mut State<D>,
+    workspace: &mut Workspace<D>,
+    ledger: &mut Ledger,
+    clock: &mut Clock,
+) -> (Vec<BubbleEvent>, Vec<Squeeze>) {
+    match state.tracked.take() {
+        Some(old) => follow_regions(substep, old, state, workspace, ledger, clock),
+        None => {
+            keep_volume(substep, state, ledger);
+            Default::default()
+        }
+    }
+}
+
+/// Undoes what the volume of all liquid has changed by that is more than corrections can mend.
+fn keep_volume<const D: usize>(
+    Substep { params, surroundings, boundary, .. }: Substep<D>,
+    state: &mut State<D>,
     ledger: &mut Ledger,
 ) {
     let State { level_set, volume_target, .. } = state;
-    let in_cells = |volume: f64| volume / params.grid.dx.powi(D as i32);
+    let in_cells = |volume: f64| volume / params.cell_volume();
     if params.air == AirModel::None {
         // What fills the domain is as much as solids leave of it.
         *volume_target = ledger.volume();
@@ -460,80 +540,88 @@ fn keep_volume<const D: usize>(
     }
 }
 
-/// Settles the accounts of the blocks, in which there is so much liquid now, in cells, and from which so much flowed to others.
-fn settle<const D: usize>(
-    state: &mut State<D>,
-    params: &Params<D>,
-    boundary: &Boundary<D>,
-    volume: &[f64],
-    outflow: &[f64],
-    dt: f64,
-) {
-    if params.air == AirModel::None {
-        return;
-    }
-    state.accounts.settle(volume, outflow, dt);
-    state.accounts.set_poured(boundary, params.grid.dx.powi(D as i32));
-}
-
-/// Finds the bodies of liquid and the regions of air, measures them, and tells who is who; the same for each of them as
-/// [`keep_volume`] does for all liquid. Tells what happened to bubbles, and what air is compressed.
+/// Finds the bodies of liquid and the regions of air, measures them, and tells who of the `old` ones is who; undoes what the volume of each of them has changed by
+/// that is more than corrections can mend. Tells what happened to bubbles, and what air is compressed.
 fn follow_regions<const D: usize>(
+    substep: Substep<D>,
+    old: Tracked<D>,
     state: &mut State<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    Substep { dt, boundary, .. }: Substep<D>,
     workspace: &mut Workspace<D>,
     ledger: &mut Ledger,
     clock: &mut Clock,
 ) -> (Vec<BubbleEvent>, Vec<Squeeze>) {
-    let Some(old) = state.tracked.take() else { return Default::default() };
-    let regions = Regions::find(params, surroundings, &state.level_set, boundary, &mut workspace.boundary);
+    let Substep { params, surroundings, boundary, dt } = substep;
+    let cache = &mut workspace.boundary;
+    let regions = Regions::find(params, surroundings, &state.level_set, boundary, cache);
     clock.stage("regions");
-    let open = workspace.boundary.open_cells(params, &surroundings.solids);
-    let volumes = regions.measure(&state.level_set, boundary, open);
+    let volumes = regions.measure(&state.level_set, boundary, cache.open_cells(params, &surroundings.solids));
     let mut found = Found { regions, volumes };
     clock.stage("measure");
-    let dt_in_cells = (dt / params.grid.dx) as f32;
-    let ancestry = trace(&old.labels, &found.regions.labels, &state.level_set, &state.velocity, dt_in_cells);
+    let labels = [&old.labels, &found.regions.labels];
+    let ancestry = trace(labels, &state.level_set, &state.velocity, substep.dt_in_cells());
     let specks = old.specks(&found, &ancestry);
     if !specks.is_empty() {
         found.regions.fill(&specks, &mut found.volumes, &mut state.level_set);
         ledger.book(|book| &mut book.specks, liquid_by_block(&state.level_set, boundary));
     }
-    let times = [state.time + dt, dt];
-    let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, times, state.volume_target);
+    let moment = Moment { time: state.time + dt, dt, liquid: state.volume_target };
+    let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, moment);
     if state.substep == 0 {
         tracked.rest_as_measured(state.volume_target / ledger.volume().max(f64::MIN_POSITIVE));
     }
     tracked.set_inflow(boundary);
     clock.stage("tracking");
-    let cell_volume = params.grid.dx.powi(D as i32);
-    if undo_sudden_changes(&tracked, &mut state.level_set, cell_volume) {
-        let open = workspace.boundary.open_cells(params, &surroundings.solids);
+    if undo_sudden_changes(&tracked, &mut state.level_set, params.cell_volume()) {
+        let open = cache.open_cells(params, &surroundings.solids);
         found.volumes = found.regions.measure(&state.level_set, boundary, open);
         tracked.set_volumes(params, &found.volumes);
         ledger.book(|book| &mut book.shifted, liquid_by_block(&state.level_set, boundary));
     }
     state.tracked = Some(tracked);
     let squeezes = match params.air {
-        AirModel::Bubbles => find_compressed_air(params, surroundings, boundary, &found.regions, dt),
+        AirModel::Bubbles => find_compressed_air(substep, &found.regions),
         // Air that is solved for is compressed as liquid is.
         _ => Vec::new(),
     };
     (events, squeezes)
 }
 
-/// The walls where solids are at the start of a substep.
-fn walls_at_start<const D: usize>(
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    blocks: &Arc<Blocks<D>>,
+/// Takes over the volume of the liquid, and settles the accounts of the blocks, from which so much flowed to others.
+fn settle<const D: usize>(
+    Substep { params, boundary, dt, .. }: Substep<D>,
+    state: &mut State<D>,
+    ledger: &Ledger,
+    outflow: &[f64],
+) {
+    state.volume = ledger.volume();
+    state.corrected += ledger.page().corrected();
+    if params.air != AirModel::None {
+        state.accounts.settle(ledger.by_block(), outflow, dt);
+        state.accounts.set_poured(boundary, params.cell_volume());
+    }
+}
+
+/// Moves the markers of all smoke with the flow, and emits new ones.
+fn move_smoke<const D: usize>(
+    obstacles: &Obstacles<D>,
+    state: &mut State<D>,
     workspace: &mut Workspace<D>,
-) -> Boundary<D> {
-    let solids = surroundings.solids.iter().map(|s| Solid { to: s.from, next: None, ..s.clone() }).collect();
-    let at_start = Surroundings { solids, ..surroundings.clone() };
-    Boundary::new(params, &at_start, blocks, &mut workspace.boundary_before)
+    clock: &mut Clock,
+) {
+    let substep = obstacles.substep();
+    if substep.surroundings.smoke.is_empty() {
+        return;
+    }
+    let Workspace { of_smoke, sort, .. } = workspace;
+    if of_smoke.is_empty() {
+        *of_smoke = state.sort_smoke(&state.velocity.blocks().clone(), sort);
+    }
+    for (markers, ranges) in state.smoke.iter_mut().zip(of_smoke.iter()) {
+        carry(obstacles, &state.velocity, ranges, markers);
+    }
+    state.emit_smoke(substep.params, substep.surroundings);
+    *of_smoke = state.sort_smoke(substep.boundary.blocks(), sort);
+    clock.stage("smoke");
 }
 
 /// Times stages by name.

@@ -8,8 +8,6 @@
 
 mod initial;
 
-use std::sync::Arc;
-
 use meniscus_core::advect::advect_point;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block, sides};
 use meniscus_core::interpolate::{interpolate, interpolate_cubic};
@@ -24,6 +22,7 @@ use crate::hidden::{ThinWalls, redistance_between};
 use crate::measure::liquid_by_block;
 use crate::params::Params;
 use crate::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
+use crate::substep::Substep;
 pub use initial::initial_surface;
 
 /// The distance from a particle within which all is liquid, in cells: the radius of a ball with the volume
@@ -65,17 +64,19 @@ impl<const D: usize> Params<D> {
     }
 }
 
-/// The level set after a substep of `dt` (in cells per velocity) in which nothing moved farther than
-/// `travel` cells, on new blocks. Air comes in through the sides that are `separating`. Cells next to the surface move as the surface does if it is `smooth`.
+/// The level set after a substep in a flow whose fastest component is `speed`, in m/s, on the blocks of the walls. Air comes in through sides that let go of the
+/// liquid. Cells next to a surface that tension keeps smooth move as the surface does.
 pub fn advect_surface<const D: usize>(
+    substep: Substep<D>,
     old: &Field<f32, D>,
     velocity: &FaceField<f32, D>,
-    dt: f32,
-    travel: f32,
-    blocks: &Arc<Blocks<D>>,
-    separating: [[bool; 2]; D],
-    smooth: bool,
+    speed: f64,
 ) -> Field<f32, D> {
+    let Substep { params, boundary, .. } = substep;
+    let (blocks, separating) = (boundary.blocks(), params.separating_sides());
+    let (dt, smooth) = (substep.dt_in_cells(), params.surface_tension > 0.0);
+    // The farthest that anything moves, in cells.
+    let travel = (speed * substep.dt / params.grid.dx) as f32 * (D as f32).sqrt();
     let band = old.background();
     // Farther than this from the surface, no cell can have come across it or see it next to itself.
     let far = travel + 1.5;
@@ -174,54 +175,71 @@ impl<const D: usize> Knowledge<D> {
     }
 }
 
-/// Liquid deeper than this below its surface, in cells, is far from it.
-const DEEP: f32 = -2.0;
+/// What is deeper than this below the surface, in cells, is far from it.
+const DEEP: f32 = 2.0;
 
 /// Holds the level set to what sorted particles allow, and makes it a distance again. Balls around particles that have escaped make liquid: where blocks
-/// have an excess of it, they are smaller.
+/// have an `excess` of it, they are smaller.
 pub fn follow_particles<const D: usize>(
-    phi: &mut Field<f32, D>,
-    particles: Sorted<D>,
+    substep: Substep<D>,
+    liquid: Sorted<D>,
+    second: Option<Sorted<D>>,
     excess: &[f64],
-    deepness: f32,
-    boundary: &Boundary<D>,
-    walls: Option<&ThinWalls<D>>,
+    phi: &mut Field<f32, D>,
     ledger: &mut Ledger,
 ) {
-    let near_surface: Vec<bool> = blocks_with(phi, |v| v > DEEP);
-    let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, particles, walls, &near_surface);
-    change_near(phi, boundary, walls, &near_surface, ledger, |slot, value, reach| {
-        let held = reach.map_or(value, |reach| value.max(least_level(nearest[slot], reach, deepness)));
-        held.min(escaped[slot] - ball::<D>(excess[slot.block]))
-    });
+    let walls = ThinWalls::find(substep);
+    Followed { liquid, second, excess }.hold(phi, substep, walls.as_ref(), ledger);
 }
 
-/// The same between two fluids: what holds for the one, of its level set, holds for the other too. Where neither has a particle
-/// in reach, the one whose particle is nearer has the place; so it is with particles that have escaped.
-pub fn follow_both_fluids<const D: usize>(
-    phi: &mut Field<f32, D>,
-    [liquid, second]: [Sorted<D>; 2],
-    excess: &[f64],
-    deepness: f32,
-    boundary: &Boundary<D>,
-    walls: Option<&ThinWalls<D>>,
-    ledger: &mut Ledger,
-) {
-    let near_surface: Vec<bool> = blocks_with(phi, |v| v.abs() < -DEEP);
-    let [first, other] =
-        [(1.0, liquid), (-1.0, second)].map(|(sign, p)| Knowledge::new(phi, sign, p, walls, &near_surface));
-    change_near(phi, boundary, walls, &near_surface, ledger, |slot, value, reach| {
-        let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
-        let held = match reach {
-            Some(reach) if to_other < to_first => value.max(least_level(to_first, reach, deepness)),
-            Some(reach) if to_first < to_other => value.min(-least_level(to_other, reach, deepness)),
-            _ => value,
+/// What a level set is held to.
+pub struct Followed<'a, const D: usize> {
+    /// The particles of the liquid.
+    pub liquid: Sorted<'a, D>,
+    /// Those of the second fluid, if there is one.
+    pub second: Option<Sorted<'a, D>>,
+    /// What each block holds too much of the liquid, in cells.
+    pub excess: &'a [f64],
+}
+
+impl<const D: usize> Followed<'_, D> {
+    /// Holds a level set to the particles, as far as walls do not hide them.
+    pub fn hold(
+        &self,
+        phi: &mut Field<f32, D>,
+        substep: Substep<D>,
+        walls: Option<&ThinWalls<D>>,
+        ledger: &mut Ledger,
+    ) {
+        let deepness = substep.params.deepness();
+        let excess = |slot: Slot| self.excess[slot.block];
+        let Some(second) = self.second else {
+            let near_surface: Vec<bool> = blocks_with(phi, |v| v > -DEEP);
+            let Knowledge { nearest, escaped } = Knowledge::new(phi, 1.0, self.liquid, walls, &near_surface);
+            return change_near(phi, substep.boundary, walls, &near_surface, ledger, |slot, value, reach| {
+                let held =
+                    reach.map_or(value, |reach| value.max(least_level(nearest[slot], reach, deepness)));
+                held.min(escaped[slot] - ball::<D>(excess(slot)))
+            });
         };
-        match [first.escaped[slot], other.escaped[slot]] {
-            [of_first, of_other] if of_first < of_other => held.min(of_first - ball::<D>(excess[slot.block])),
-            [_, of_other] => held.max(ball::<D>(-excess[slot.block]) - of_other),
-        }
-    });
+        let near_surface: Vec<bool> = blocks_with(phi, |v| v.abs() < DEEP);
+        let [first, other] = [(1.0, self.liquid), (-1.0, second)]
+            .map(|(sign, particles)| Knowledge::new(phi, sign, particles, walls, &near_surface));
+        // What holds for the one, of its level set, holds for the other too. Where neither has a particle in reach, the one whose particle is nearer has the
+        // place; so it is with particles that have escaped.
+        change_near(phi, substep.boundary, walls, &near_surface, ledger, |slot, value, reach| {
+            let [to_first, to_other] = [first.nearest[slot], other.nearest[slot]];
+            let held = match reach {
+                Some(reach) if to_other < to_first => value.max(least_level(to_first, reach, deepness)),
+                Some(reach) if to_first < to_other => value.min(-least_level(to_other, reach, deepness)),
+                _ => value,
+            };
+            match [first.escaped[slot], other.escaped[slot]] {
+                [of_first, of_other] if of_first < of_other => held.min(of_first - ball::<D>(excess(slot))),
+                [_, of_other] => held.max(ball::<D>(-excess(slot)) - of_other),
+            }
+        });
+    }
 }
 
 /// The least level set of a cell whose nearest particle is so far away, if liquid reaches so far beyond particles: `deepness` times as deep as the end of their reach is far.
@@ -383,6 +401,8 @@ fn escaped<const D: usize>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn thickened(phi: impl Fn([f32; 2]) -> f32 + Sync) -> (Field<f32, 2>, Field<f32, 2>) {

@@ -6,13 +6,14 @@ use meniscus_core::grid::{FaceField, Field};
 use meniscus_linalg::{Operator, SolveParams, Solver, solve_by_diagonal};
 
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::carriers::{carriers, touching};
 use crate::compiled::{InBoth, picked};
 use crate::params::{Params, Surroundings};
+use crate::problem::Problem;
 use crate::projection::{
     AffineRegions, Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project,
 };
 use crate::state::State;
+use crate::substep::Substep;
 use crate::tiles::find_regions;
 use crate::velocity::add_gravity;
 
@@ -149,32 +150,14 @@ impl<const D: usize> State<D> {
         dt: f64,
         see: impl FnOnce(&Liquid<f32, D>, &FaceField<f32, D>) -> R,
     ) -> R {
-        let blocks = self.level_set.blocks();
         let surroundings = &surroundings.with_bodies(&self.bodies);
-        let boundary = Boundary::new(params, surroundings, blocks, &mut BoundaryCache::default());
+        let blocks = self.level_set.blocks();
+        let boundary = &Boundary::new(params, surroundings, blocks, &mut BoundaryCache::default());
+        let substep = Substep { params, surroundings, boundary, dt };
         let mut velocity = self.velocity.clone();
-        add_gravity(params, dt, &mut velocity);
-        let walls = boundary.wall_shares(params, surroundings, dt);
-        let wall = |axis: usize, cell: [usize; D]| walls.get(axis, cell.map(|c| c as i64));
-        let bubbles = self.constraints(params, dt);
-        let tiling = params.tiling.as_ref();
-        let regions = tiling.map(|tiling| find_regions(params, tiling, &self.level_set, &boundary));
-        let touching = touching(self, params, surroundings, dt);
-        let liquid = Liquid {
-            grid: &params.grid,
-            level_set: &self.level_set,
-            open: &boundary.open,
-            solid_velocity: if boundary.has_moving_walls(surroundings) { Some(&wall) } else { None },
-            bubbles: bubbles.as_ref(),
-            divergence: None,
-            bodies: &carriers(self, params, surroundings, &boundary, dt),
-            touching: touching.as_ref(),
-            surface_pressure: None,
-            weight_outside: [0.0; D],
-            regions: regions.as_ref(),
-            second_density_ratio: params.second_density_ratio(),
-            separates: None,
-        };
-        see(&liquid, &velocity)
+        add_gravity(substep, &mut velocity);
+        let mut problem = Problem::new(substep, self);
+        problem.reduce(substep, &self.level_set);
+        problem.with_liquid(substep, self, 1.0, |liquid| see(liquid, &velocity))
     }
 }

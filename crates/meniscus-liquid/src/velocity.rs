@@ -6,32 +6,25 @@ use meniscus_core::extrapolate::extrapolate;
 use meniscus_core::grid::{Blocks, FaceField, Field, Slot, block_len};
 use meniscus_core::parallel;
 use meniscus_core::particles::{BlockRanges, Particles};
-use meniscus_core::transfer::{Scheme, grid_to_particles, particles_to_grid};
+use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, particles_to_grid};
 use meniscus_core::vector::norm;
 use meniscus_linalg::SolveInfo;
 
 use crate::books::EnergyBook;
-use crate::boundary::Boundary;
-use crate::carriers::{carriers, touching};
 use crate::curvature::{impulses_of_contact_lines, surface_pressure};
-use crate::params::{Params, Solid, Surroundings, Transfer};
-use crate::projection::{Liquid, ProjectionInfo, RigidBody, SolidVelocity, Work, kinetic_energy, project};
+use crate::params::{Params, Transfer};
+use crate::problem::Problem;
+use crate::projection::{
+    self, Inertia, Liquid, ProjectionError, ProjectionInfo, RigidBody, Work, kinetic_energy, project,
+};
 use crate::rigid::{Twist, dot};
-use crate::separate::{Walls, leave_walls};
+use crate::separate::leave_walls;
 use crate::smoke::add_buoyancy;
 use crate::spray::Spray;
 use crate::state::State;
 use crate::step::{Clock, PhaseRanges, StepError, Workspace};
-use crate::tiles::find_regions;
+use crate::substep::Substep;
 use crate::viscosity::{Viscosity, ViscosityParams, diffuse};
-
-/// What the stages of the velocity share.
-#[derive(Clone, Copy)]
-pub struct Substep<'a, const D: usize> {
-    pub dt: f64,
-    pub ranges: &'a PhaseRanges<D>,
-    pub boundary: &'a Boundary<D>,
-}
 
 /// How the velocity was found.
 pub struct Solved<const D: usize> {
@@ -42,195 +35,169 @@ pub struct Solved<const D: usize> {
 
 /// From the velocities of the particles to those of the grid, and back; tells how the solves went.
 pub fn solve_velocity<const D: usize>(
-    state: &mut State<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
     substep: Substep<D>,
+    ranges: &PhaseRanges<D>,
+    state: &mut State<D>,
     workspace: &mut Workspace<D>,
     clock: &mut Clock,
 ) -> Result<Solved<D>, StepError> {
-    let Substep { dt, ranges, boundary } = substep;
-    let blocks = ranges.liquid.blocks();
-    let mut velocity = to_grid(state, params, ranges, workspace);
+    let params = substep.params;
+    let mut velocity = to_grid(params, ranges, state, &mut workspace.transfer);
     clock.stage("to_grid");
-
     let before = matches!(params.transfer, Transfer::Flip { .. }).then(|| velocity.clone());
-    let smoke = (&surroundings.smoke[..], &state.smoke[..]);
-    let has_buoyancy = smoke.0.iter().any(|smoke| smoke.buoyancy != 0.0);
-    add_gravity(params, dt, &mut velocity);
-    let without_buoyancy = has_buoyancy.then(|| velocity.clone());
-    add_buoyancy(params, smoke.0, smoke.1, dt, &mut velocity);
+    let without_buoyancy = add_forces(substep, state, &mut velocity);
     clock.stage("forces");
+    let (problem, pulls) = pose(substep, state, clock);
 
+    let pressure = moved_to(&state.pressure, ranges.liquid.blocks());
+    let memory = &mut workspace.projection;
+    let mut projections = Projections { substep, state, problem: &problem, pressure, memory, iterations: 0 };
+    let mut book = EnergyBook::default();
+    if let Some(without) = &without_buoyancy {
+        book.buoyancy = projections.energy(&velocity)? - projections.energy(without)?;
+    }
+    let mut viscosity = None;
+    if let Some(numbers) = viscosity_params(params, substep.dt) {
+        let (info, energy) = projections.resist(&mut velocity, &numbers, clock)?;
+        (viscosity, book.viscosity) = (Some(info), energy);
+    }
+    let info = projections.project(&mut velocity, book.viscosity)?;
+    let pressure = projections.pressure;
+    state.book_projection(&mut book, &info, substep, &problem.bodies, &pulls);
+    state.book_sources(&mut book, &info, substep, &problem, &pressure);
+    state.take_over(&info, params, pressure);
+    clock.stage("projection");
+
+    state.continue_velocity(substep, velocity, &info);
+    clock.stage("extrapolate");
+    to_particles(substep, ranges, state, before.as_ref());
+    clock.stage("to_particles");
+    Ok(Solved { projection: info, viscosity, energy_book: book })
+}
+
+/// Lets gravity act, and the buoyancy of smoke; gives the velocity without the latter, if there is any.
+fn add_forces<const D: usize>(
+    substep: Substep<D>,
+    state: &State<D>,
+    velocity: &mut FaceField<f32, D>,
+) -> Option<FaceField<f32, D>> {
+    add_gravity(substep, velocity);
+    let has_buoyancy = substep.surroundings.smoke.iter().any(|smoke| smoke.buoyancy != 0.0);
+    let without = has_buoyancy.then(|| velocity.clone());
+    add_buoyancy(substep, &state.smoke, velocity);
+    without
+}
+
+/// Poses the problem of the substep, and tells the impulses that the surface pulls bodies with; there are none without tension.
+fn pose<const D: usize>(
+    substep: Substep<D>,
+    state: &mut State<D>,
+    clock: &mut Clock,
+) -> (Problem<D>, Vec<Twist>) {
+    let params = substep.params;
     let has_tension = params.surface_tension > 0.0;
-    let surface_pressure = has_tension.then(|| surface_pressure(params, &state.level_set, boundary));
+    let surface_pressure = has_tension.then(|| surface_pressure(params, &state.level_set, substep.boundary));
     if has_tension {
         clock.stage("tension");
     }
-
-    let walls = boundary.wall_shares(params, surroundings, dt);
-    let wall = |axis: usize, cell: [usize; D]| walls.get(axis, cell.map(|c| c as i64));
-    let mut bodies = carriers(state, params, surroundings, boundary, dt);
-    let pulls = if has_tension {
-        let pulls = impulses_of_contact_lines(params, &state.level_set, boundary, surroundings, dt);
-        bodies.iter_mut().zip(&pulls).for_each(|(body, pull)| body.push(pull));
-        pulls
-    } else {
-        Vec::new()
-    };
-    let touching = touching(state, params, surroundings, dt);
-    let moving = boundary.has_moving_walls(surroundings);
-    let bubbles = state.constraints(params, dt);
-    let corrections = state.find_corrections(params, boundary, dt);
+    let mut problem = Problem::new(substep, state);
+    problem.surface_pressure = surface_pressure;
+    problem.separates = substep.separating_faces(&state.level_set);
+    problem.weight_outside = params.gravity.map(|g| params.density_outside() * g);
+    let pulls = if has_tension { impulses_of_contact_lines(substep, &state.level_set) } else { Vec::new() };
+    problem.bodies.iter_mut().zip(&pulls).for_each(|(body, pull)| body.push(pull));
+    problem.corrections = state.find_corrections(substep);
     clock.stage("walls");
-    let divergence = |slot: Slot| match &corrections {
-        Some(corrections) => corrections.rate(slot.block, state.owner(slot)),
-        None => 0.0,
-    };
-    let tiling = params.tiling.as_ref();
-    let regions = tiling.map(|tiling| find_regions(params, tiling, &state.level_set, boundary));
-    if tiling.is_some() {
+    problem.reduce(substep, &state.level_set);
+    if params.tiling.is_some() {
         clock.stage("tiles");
     }
-    let separates = |axis: usize, cell: [usize; D]| boundary.separates(params, surroundings, axis, cell);
-    let any_separates = params.sides_separate || surroundings.solids.iter().any(|solid| solid.separates);
-    let liquid = Liquid {
-        grid: &params.grid,
-        level_set: &state.level_set,
-        open: &boundary.open,
-        solid_velocity: if moving { Some(&wall) } else { None },
-        bubbles: bubbles.as_ref(),
-        divergence: if corrections.is_some() { Some(&divergence) } else { None },
-        bodies: &bodies,
-        touching: touching.as_ref(),
-        regions: regions.as_ref(),
-        second_density_ratio: params.second_density_ratio(),
-        separates: if any_separates { Some(&separates) } else { None },
-        surface_pressure: surface_pressure.as_ref(),
-        weight_outside: params.gravity.map(|g| params.density_outside() * g),
-    };
-    let mut book = EnergyBook::default();
-    let kick = params.gravity.map(|g| g * dt);
-    // Of the fluids as they would be without gravity.
-    let energy_of = |velocity: &FaceField<f32, D>| -> Result<f64, StepError> {
-        let (energy, inertia) = kinetic_energy(&liquid, velocity, &params.projection(dt))?;
-        Ok(energy - inertia.gain(kick))
-    };
-    if let Some(without) = &without_buoyancy {
-        book.buoyancy = energy_of(&velocity)? - energy_of(without)?;
+    (problem, pulls)
+}
+
+/// The projections of a substep, one after the other.
+struct Projections<'a, const D: usize> {
+    substep: Substep<'a, D>,
+    state: &'a State<D>,
+    problem: &'a Problem<D>,
+    /// As the last one left it, a guess for the next one.
+    pressure: Field<f64, D>,
+    memory: &'a mut projection::Workspace,
+    /// The most iterations of any.
+    iterations: usize,
+}
+
+impl<const D: usize> Projections<'_, D> {
+    /// Makes a velocity keep every volume, with a part of the corrections.
+    fn project_part(
+        &mut self,
+        velocity: &mut FaceField<f32, D>,
+        part: f64,
+    ) -> Result<ProjectionInfo<D>, ProjectionError> {
+        let Self { substep, state, problem, pressure, memory, .. } = self;
+        let numbers = substep.params.projection(substep.dt);
+        let info = problem.with_liquid(*substep, state, part, |liquid| {
+            project(liquid, velocity, pressure, &numbers, memory)
+        })?;
+        self.iterations = self.iterations.max(info.solve.iterations);
+        Ok(info)
     }
-    let mut pressure = moved_to(&state.pressure, blocks);
-    let (mut viscosity, mut first_iterations) = (None, 0);
-    if let Some(numbers) = viscosity_params(params, dt) {
-        // Viscosity acts on the motion that the pressure leaves: see `viscosity`.
+
+    /// Makes a velocity keep every volume. Corrections that do too much work are asked for once more, in part, and again where less is allowed of the slower motion
+    /// that they leave; at last there are none.
+    fn project(
+        &mut self,
+        velocity: &mut FaceField<f32, D>,
+        by_viscosity: f64,
+    ) -> Result<ProjectionInfo<D>, ProjectionError> {
+        let tentative = self.problem.corrections.is_some().then(|| velocity.clone());
+        let mut info = self.project_part(velocity, 1.0)?;
+        let mut part = 1.0;
+        for tried in 1..=MOST_TRIES {
+            let allowed = self.state.part_of_corrections_allowed(self.substep, &info, velocity, by_viscosity);
+            let Some((tentative, allowed)) = tentative.as_ref().zip(allowed) else { break };
+            // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
+            part *= if tried == MOST_TRIES { 0.0 } else { 0.8 * allowed };
+            velocity.clone_from(tentative);
+            info = self.project_part(velocity, part)?;
+        }
+        info.solve.iterations = self.iterations;
+        Ok(info)
+    }
+
+    /// Lets viscosity act on the motion that the pressure leaves, and adds what that changes: see [`viscosity`](crate::viscosity). Gives the energy that it adds.
+    fn resist(
+        &mut self,
+        velocity: &mut FaceField<f32, D>,
+        numbers: &ViscosityParams<D>,
+        clock: &mut Clock,
+    ) -> Result<(SolveInfo, f64), StepError> {
+        let Self { substep, state, problem, .. } = *self;
         let mut moved = velocity.clone();
-        let info =
-            project(&liquid, &mut moved, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
-        first_iterations = info.solve.iterations;
+        let mut valid = self.project_part(&mut moved, 1.0)?.valid;
         clock.stage("projection");
-        let mut valid = info.valid;
-        boundary.forget_narrow_faces(&mut valid);
+        substep.boundary.forget_narrow_faces(&mut valid);
         extrapolate(&mut moved, &mut valid, 2);
         let before = moved.clone();
-        let everything = |_: &Solid<D>| true;
-        let wall = |axis: usize, cell: [usize; D]| {
-            boundary.wall_speed(params, surroundings, dt, axis, cell, everything)
-        };
-        let solid_velocity: Option<SolidVelocity<D>> = if moving { Some(&wall) } else { None };
-        viscosity = Some(diffuse(&Liquid { solid_velocity, ..liquid }, &mut moved, &numbers)?);
-        let without_viscosity = energy_of(&velocity)?;
-        add_change(&mut velocity, &before, &moved);
-        book.viscosity = energy_of(&velocity)? - without_viscosity;
+        let beside_walls = substep.velocity_beside_walls();
+        let info = problem.with_liquid(substep, state, 1.0, |liquid| {
+            diffuse(&Liquid { solid_velocity: beside_walls.as_ref(), ..*liquid }, &mut moved, numbers)
+        })?;
+        let without = self.energy(velocity)?;
+        add_change(velocity, &before, &moved);
+        let energy = self.energy(velocity)? - without;
         clock.stage("viscosity");
+        Ok((info, energy))
     }
 
-    let tentative = corrections.is_some().then(|| velocity.clone());
-    let mut info =
-        project(&liquid, &mut velocity, &mut pressure, &params.projection(dt), &mut workspace.projection)?;
-    // Corrections that do too much work are asked for once more, in part, and again where less is allowed of the slower motion that they leave; at last there are none.
-    let mut part = 1.0;
-    for tried in 1..=MOST_TRIES {
-        let allowed = state.part_of_corrections_allowed(params, &info, &velocity, book.viscosity, dt);
-        let Some((tentative, allowed)) = tentative.as_ref().zip(allowed) else { break };
-        first_iterations = first_iterations.max(info.solve.iterations);
-        // The pressure is linear in what is asked for: a part of it does no more than that part of the work.
-        part *= if tried == MOST_TRIES { 0.0 } else { 0.8 * allowed };
-        let less = |slot: Slot| part * divergence(slot);
-        let bubbles = bubbles.as_ref().map(|bubbles| bubbles.with_part_of_growth(part));
-        let liquid = Liquid { divergence: Some(&less), bubbles: bubbles.as_ref(), ..liquid };
-        velocity.clone_from(tentative);
-        info = project(
-            &liquid,
-            &mut velocity,
-            &mut pressure,
-            &params.projection(dt),
-            &mut workspace.projection,
-        )?;
+    /// The kinetic energy that the fluids would have with a velocity less what gravity has added to it, in J.
+    fn energy(&self, velocity: &FaceField<f32, D>) -> Result<f64, ProjectionError> {
+        let numbers = self.substep.params.projection(self.substep.dt);
+        let of_liquid = |liquid: &Liquid<f32, D>| kinetic_energy(liquid, velocity, &numbers);
+        let (energy, inertia): (f64, Inertia<D>) =
+            self.problem.with_liquid(self.substep, self.state, 1.0, of_liquid)?;
+        Ok(energy - inertia.gain(self.substep.kick()))
     }
-    info.solve.iterations = info.solve.iterations.max(first_iterations);
-    let of_pulls = info.body_velocity.iter().zip(&pulls);
-    book.tension = of_pulls.map(|(velocity, pull)| dot(velocity, pull)).sum();
-    let of_pushes = info.body_velocity.iter().zip(&surroundings.bodies);
-    book.pushes = of_pushes.map(|(velocity, body)| dt * dot(velocity, &body.push)).sum();
-    state.book_projection(&mut book, &info, &bodies, kick);
-    // Air has the pressure of its bubble.
-    let pressure_at = |cell: [i64; D]| {
-        let air = boundary.blocks().locate(cell).filter(|slot| state.level_set[*slot] >= 0.0);
-        let bubble = air.zip(bubbles.as_ref()).map(|(slot, bubbles)| bubbles.of_slot[slot.flat::<D>()]);
-        bubble.and_then(|k| info.bubble_pressure.get(k as usize).copied()).unwrap_or(pressure.get(cell))
-    };
-    book.sources = boundary.outlets.iter().map(|out| pressure_at(out.cell) * out.rate * dt).sum();
-    book.solids -= book.sources;
-    if let Some(tracked) = &mut state.tracked {
-        match params.second() {
-            Some(_) => tracked.set_mean_pressures(&pressure),
-            None => tracked.set_pressures(&info.bubble_pressure),
-        }
-    }
-    state.pressure = pressure;
-    state.growth = info.growth;
-    for (index, body) in state.bodies.iter_mut().enumerate() {
-        // The liquid gives way before a body hits something, the body does not.
-        let until_hit = info.contact.until_hit.get(index).copied().flatten();
-        body.velocity = until_hit.unwrap_or(info.body_velocity[index]);
-    }
-    let surroundings = &surroundings.with_velocities(&info.body_velocity);
-    clock.stage("projection");
-
-    let mut valid = info.valid.clone();
-    boundary.forget_narrow_faces(&mut valid);
-    state.max_speed = max_speed(&velocity, &valid).max(source_speed(surroundings));
-    extrapolate(&mut velocity, &mut valid, params.reach());
-    // Nothing is known farther out.
-    for axis in 0..D {
-        parallel::update_by(velocity.axes[axis].values_mut(), valid.axes[axis].values(), |u, &valid| {
-            if !valid {
-                *u = 0.0;
-            }
-        });
-    }
-    let leaving: Vec<Slot> = info.separation.cells.iter().map(|(slot, _)| *slot).collect();
-    boundary.constrain(params, surroundings, dt, &mut velocity, &valid, &leaving);
-    state.velocity = velocity;
-    if !leaving.is_empty() {
-        let walls = Walls { params, surroundings, boundary, dt };
-        leave_walls(&mut state.level_set, &state.velocity, walls, &leaving);
-    }
-    clock.stage("extrapolate");
-
-    let scheme = match (params.transfer, &before) {
-        (Transfer::Flip { blend }, Some(before)) => Scheme::Flip { before, blend },
-        _ => Scheme::Apic,
-    };
-    let spray = Spray::find(state, &ranges.liquid, params);
-    grid_to_particles(&state.velocity, scheme, &mut state.particles, &ranges.liquid);
-    let lift = 1.0 - params.second_density_ratio().unwrap_or(0.0);
-    spray.fall(&mut state.particles, params.gravity.map(|g| (lift * g * dt) as f32));
-    if let Some(ranges) = &ranges.second {
-        grid_to_particles(&state.velocity, scheme, &mut state.second, ranges);
-    }
-    clock.stage("to_particles");
-    Ok(Solved { projection: info, viscosity, energy_book: book })
 }
 
 /// The part of the kinetic energy, and of what gravity can do in a substep, that corrections may add to it.
@@ -247,16 +214,14 @@ impl<const D: usize> State<D> {
     /// in the same substep: where it lets hardly anything move, they would come too late. Without gravity and tension nothing tells how much is much.
     fn part_of_corrections_allowed(
         &self,
-        params: &Params<D>,
+        Substep { params, dt, .. }: Substep<D>,
         info: &ProjectionInfo<D>,
         velocity: &FaceField<f32, D>,
         by_viscosity: f64,
-        dt: f64,
     ) -> Option<f64> {
         let work = info.work.corrections;
         let weight = params.density * self.volume * norm(params.gravity);
-        let negligible = NEGLIGIBLE
-            * (weight * params.grid.dx + params.surface_tension * params.grid.dx.powi(D as i32 - 1));
+        let negligible = NEGLIGIBLE * (weight * params.grid.dx + params.surface_tension * params.face_area());
         if negligible == 0.0 || work <= WORK_OF_CORRECTIONS * info.kinetic_energy.after {
             return None;
         }
@@ -266,17 +231,24 @@ impl<const D: usize> State<D> {
         (work > allowed).then(|| allowed / work)
     }
 
-    /// Books the projection of velocities that gravity gave a `kick` to, and what has changed since the last one.
+    /// Books a projection of velocities that gravity gave a kick `k` to, and what has changed since the last one.
     ///
-    /// With `u0` before the kick `k`, `u` projected and `f` all that pushes, `M (u - u0) = M k + f`: the energy changes by the work
+    /// With `u0` before the kick, `u` projected and `f` all that pushes, `M (u - u0) = M k + f`: the energy changes by the work
     /// along `u`, `u M k + u f`, less that of the change, `(u - u0) M (u - u0) / 2`, which is what the step takes.
     fn book_projection(
         &mut self,
         book: &mut EnergyBook,
         info: &ProjectionInfo<D>,
+        substep: Substep<D>,
         bodies: &[RigidBody<D>],
-        kick: [f64; D],
+        pulls: &[Twist],
     ) {
+        let kick = substep.kick();
+        // What the surface pulls bodies with, and what else pushes them, has been added to their velocities as gravity has.
+        let of_pulls: f64 =
+            info.body_velocity.iter().zip(pulls).map(|(velocity, pull)| dot(velocity, pull)).sum();
+        let of_pushes = info.body_velocity.iter().zip(&substep.surroundings.bodies);
+        let pushes: f64 = of_pushes.map(|(velocity, body)| substep.dt * dot(velocity, &body.push)).sum();
         let of_bodies = || bodies.iter().zip(&self.bodies).zip(&info.body_velocity);
         let bodies_before: f64 = of_bodies().map(|((body, state), _)| body.energy(&state.velocity)).sum();
         let on_bodies: f64 = of_bodies()
@@ -284,8 +256,6 @@ impl<const D: usize> State<D> {
             .sum();
         let on_fluids: f64 = kick.iter().zip(info.momentum).map(|(kick, momentum)| kick * momentum).sum();
         let gained = info.inertia.gain(kick) + info.body_energy.before - bodies_before;
-        // What the surface pulls bodies with, and what else pushes them, has been added to their velocities as gravity has.
-        let of_pulls = book.tension;
         let Work { corrections, solids, tension, outside, contacts } = info.work;
         let fluids_before = info.kinetic_energy.before
             - info.body_energy.before
@@ -295,7 +265,8 @@ impl<const D: usize> State<D> {
         *book = EnergyBook {
             transfer: fluids_before - self.energy[0],
             hits: bodies_before - self.energy[1],
-            gravity: on_fluids + on_bodies - of_pulls - book.pushes,
+            gravity: on_fluids + on_bodies - of_pulls - pushes,
+            pushes,
             projection: gained - on_fluids - on_bodies - info.kinetic_energy.change,
             solids,
             tension: tension + of_pulls,
@@ -306,6 +277,72 @@ impl<const D: usize> State<D> {
         };
         self.energy = [info.kinetic_energy.after - info.body_energy.after, info.body_energy.after];
     }
+
+    /// Books the work of sources, of that of all solids.
+    fn book_sources(
+        &self,
+        book: &mut EnergyBook,
+        info: &ProjectionInfo<D>,
+        Substep { boundary, dt, .. }: Substep<D>,
+        problem: &Problem<D>,
+        pressure: &Field<f64, D>,
+    ) {
+        // Air has the pressure of its bubble.
+        let pressure_at = |cell: [i64; D]| {
+            let air = boundary.blocks().locate(cell).filter(|slot| self.level_set[*slot] >= 0.0);
+            let bubble = air.zip(problem.bubbles.as_ref());
+            let bubble = bubble.map(|(slot, bubbles)| bubbles.of_slot[slot.flat::<D>()]);
+            bubble.and_then(|k| info.bubble_pressure.get(k as usize).copied()).unwrap_or(pressure.get(cell))
+        };
+        book.sources = boundary.outlets.iter().map(|out| pressure_at(out.cell) * out.rate * dt).sum();
+        book.solids -= book.sources;
+    }
+
+    /// Takes over what a projection found but for the velocity of the fluids.
+    fn take_over(&mut self, info: &ProjectionInfo<D>, params: &Params<D>, pressure: Field<f64, D>) {
+        if let Some(tracked) = &mut self.tracked {
+            match params.second() {
+                Some(_) => tracked.set_mean_pressures(&pressure),
+                None => tracked.set_pressures(&info.bubble_pressure),
+            }
+        }
+        self.pressure = pressure;
+        self.growth = info.growth;
+        for (index, body) in self.bodies.iter_mut().enumerate() {
+            // The liquid gives way before a body hits something, the body does not.
+            let until_hit = info.contact.until_hit.get(index).copied().flatten();
+            body.velocity = until_hit.unwrap_or(info.body_velocity[index]);
+        }
+    }
+
+    /// Takes over a projected velocity, continued beyond the liquid and into walls, and makes those walls that liquid leaves its surface.
+    fn continue_velocity(
+        &mut self,
+        substep: Substep<D>,
+        mut velocity: FaceField<f32, D>,
+        info: &ProjectionInfo<D>,
+    ) {
+        let surroundings = &substep.surroundings.with_velocities(&info.body_velocity);
+        let substep = Substep { surroundings, ..substep };
+        let mut valid = info.valid.clone();
+        substep.boundary.forget_narrow_faces(&mut valid);
+        self.max_speed = max_speed(&velocity, &valid).max(surroundings.source_speed());
+        extrapolate(&mut velocity, &mut valid, substep.params.reach());
+        // Nothing is known farther out.
+        for axis in 0..D {
+            parallel::update_by(velocity.axes[axis].values_mut(), valid.axes[axis].values(), |u, &valid| {
+                if !valid {
+                    *u = 0.0;
+                }
+            });
+        }
+        let leaving: Vec<Slot> = info.separation.cells.iter().map(|(slot, _)| *slot).collect();
+        substep.constrain(&mut velocity, &valid, &leaving);
+        self.velocity = velocity;
+        if !leaving.is_empty() {
+            leave_walls(substep, &mut self.level_set, &self.velocity, &leaving);
+        }
+    }
 }
 
 /// The difference of two velocities.
@@ -315,16 +352,16 @@ fn minus(a: &Twist, b: &Twist) -> Twist {
 
 /// The velocity of the grid from that of the particles. Where those of two fluids meet, each counts by its mass.
 fn to_grid<const D: usize>(
-    state: &State<D>,
     params: &Params<D>,
     ranges: &PhaseRanges<D>,
-    workspace: &mut Workspace<D>,
+    state: &State<D>,
+    workspace: &mut TransferWorkspace,
 ) -> FaceField<f32, D> {
     let blocks = ranges.liquid.blocks();
     let mut transfer = |particles: &Particles<D>, ranges: &BlockRanges<D>| {
         let mut velocity = FaceField::new(blocks.clone(), 0.0);
         let mut weight = FaceField::new(blocks.clone(), 0.0);
-        particles_to_grid(particles, ranges, &mut velocity, &mut weight, &mut workspace.transfer);
+        particles_to_grid(particles, ranges, &mut velocity, &mut weight, workspace);
         (velocity, weight)
     };
     let (mut velocity, mut weight) = transfer(&state.particles, &ranges.liquid);
@@ -341,6 +378,27 @@ fn to_grid<const D: usize>(
     // Faces of the fluid that no particle reaches.
     extrapolate(&mut velocity, &mut valid, 2);
     velocity
+}
+
+/// From the velocity of the grid to that of the particles, of a grid that had another one `before` it was solved for.
+fn to_particles<const D: usize>(
+    substep: Substep<D>,
+    ranges: &PhaseRanges<D>,
+    state: &mut State<D>,
+    before: Option<&FaceField<f32, D>>,
+) {
+    let Substep { params, dt, .. } = substep;
+    let scheme = match (params.transfer, before) {
+        (Transfer::Flip { blend }, Some(before)) => Scheme::Flip { before, blend },
+        _ => Scheme::Apic,
+    };
+    let spray = Spray::find(state, &ranges.liquid, params);
+    grid_to_particles(&state.velocity, scheme, &mut state.particles, &ranges.liquid);
+    let lift = 1.0 - params.second_density_ratio().unwrap_or(0.0);
+    spray.fall(&mut state.particles, params.gravity.map(|g| (lift * g * dt) as f32));
+    if let Some(ranges) = &ranges.second {
+        grid_to_particles(&state.velocity, scheme, &mut state.second, ranges);
+    }
 }
 
 /// The mean of two velocities by their weights, that of the second times `ratio`; the weights are added up.
@@ -365,9 +423,9 @@ fn mix<const D: usize>(
 }
 
 /// What gravity adds to the velocity in a substep.
-pub fn add_gravity<const D: usize>(params: &Params<D>, dt: f64, velocity: &mut FaceField<f32, D>) {
-    for (velocity, gravity) in velocity.axes.iter_mut().zip(params.gravity) {
-        let change = (gravity * dt) as f32;
+pub fn add_gravity<const D: usize>(substep: Substep<D>, velocity: &mut FaceField<f32, D>) {
+    for (velocity, kick) in velocity.axes.iter_mut().zip(substep.kick()) {
+        let change = kick as f32;
         parallel::update(velocity.values_mut(), |u| *u += change);
     }
 }
@@ -400,11 +458,6 @@ fn viscosity_params<const D: usize>(params: &Params<D>, dt: f64) -> Option<Visco
         slip_sides: params.slip_sides,
         solve: params.solve,
     })
-}
-
-/// The largest component of a velocity that a source prescribes, in m/s.
-pub fn source_speed<const D: usize>(surroundings: &Surroundings<D>) -> f64 {
-    surroundings.sources.iter().flat_map(|s| s.velocity).fold(0.0, |speed, v| v.abs().max(speed))
 }
 
 fn max_speed<const D: usize>(velocity: &FaceField<f32, D>, valid: &FaceField<bool, D>) -> f64 {

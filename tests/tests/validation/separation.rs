@@ -3,12 +3,13 @@
 use meniscus_core::fractions::grid_face_open_fraction;
 use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
-use meniscus_liquid::projection::{ProjectionInfo, SolidVelocity};
+use meniscus_liquid::projection::ProjectionInfo;
 use meniscus_liquid::{
     AirModel, Body, Params, Solid, State, StepInfo, Surroundings, Workspace, max_time_step, step,
 };
 use meniscus_tests::{
-    Case, SIDE, all_cells, centre, cube_rotation, noise, rotated_container, square_rotation, tight_params,
+    Case, SIDE, SolidVelocity, all_cells, centre, cube_rotation, noise, rotated_container, square_rotation,
+    tight_params,
 };
 
 const G: f64 = 9.81;

@@ -5,10 +5,9 @@ use std::f64::consts::PI;
 use meniscus_core::grid::{FaceField, Field, Grid};
 use meniscus_core::shape::Shape;
 use meniscus_linalg::{SolveInfo, SolveParams};
-use meniscus_liquid::projection::SolidVelocity;
 use meniscus_liquid::viscosity::{Viscosity, ViscosityError, ViscosityParams, diffuse};
 use meniscus_liquid::{Body, Params, Slip, State, StepInfo, Surroundings, Workspace, max_time_step, step};
-use meniscus_tests::{Case, all_cells, noise};
+use meniscus_tests::{Case, SolidVelocity, all_cells, noise};
 
 /// A time step of 1 s with a tolerance that leaves nothing but the discretisation to be seen, of a liquid of density 1.
 fn params<const D: usize>(viscosity: Viscosity<'_, D>, walls: Slip) -> ViscosityParams<'_, D> {
@@ -19,10 +18,12 @@ fn params<const D: usize>(viscosity: Viscosity<'_, D>, walls: Slip) -> Viscosity
 fn viscous<const D: usize>(
     case: &mut Case<D>,
     params: &ViscosityParams<D>,
-    solid_velocity: Option<SolidVelocity<'_, D>>,
+    solid: Option<SolidVelocity<'_, D>>,
 ) -> Result<SolveInfo, ViscosityError> {
     let mut velocity = case.velocity.clone();
-    let liquid = meniscus_liquid::projection::Liquid { solid_velocity, ..case.liquid() };
+    let solid_velocity = solid.map(|solid| case.on_faces(solid));
+    let liquid =
+        meniscus_liquid::projection::Liquid { solid_velocity: solid_velocity.as_ref(), ..case.liquid() };
     let info = diffuse(&liquid, &mut velocity, params);
     case.velocity = velocity;
     info

@@ -11,16 +11,14 @@ use meniscus_core::vector::{dot, norm, sub};
 
 use super::mirrored_in_solid;
 use crate::boundary::Boundary;
-use crate::params::{Params, Solid, Surroundings};
+use crate::params::{Params, Solid};
 use crate::rigid::{Twist, add, motions};
+use crate::substep::Substep;
 
-/// The impulse in `dt` seconds on each body, about its centre. The bodies are the last of the solids, as in [`Surroundings::with_bodies`].
+/// The impulse in `dt` seconds on each body, about its centre. The bodies are the last of the solids, as in [`Substep::surroundings`].
 pub fn impulses_of_contact_lines<const D: usize>(
-    params: &Params<D>,
+    Substep { params, surroundings, boundary, dt }: Substep<D>,
     level_set: &Field<f32, D>,
-    boundary: &Boundary<D>,
-    surroundings: &Surroundings<D>,
-    dt: f64,
 ) -> Vec<Twist> {
     let first = surroundings.solids.len() - surroundings.bodies.len();
     let line = ContactLines { params, level_set, boundary, solids: &surroundings.solids };

@@ -8,6 +8,7 @@ use meniscus_core::shape::Shape;
 use super::*;
 use crate::boundary::BoundaryCache;
 use crate::params::{Solid, Surroundings};
+use crate::substep::Substep;
 use crate::surface::advect_surface;
 
 const BAND: f32 = 5.0;
@@ -64,9 +65,13 @@ fn errors<const D: usize>(radius: f64) -> [[f64; 2]; 3] {
         redistance(&mut distance, BAND);
         let mut moved = distance.clone();
         let velocity = FaceField::from_fn(moved.blocks().clone(), 0.0, |axis, _| [0.09, 0.05, 0.03][axis]);
+        let grid = Grid { origin: [0.0; D], dx: 1.0, cells: [n; D] };
+        let params = &Params { surface_tension: 1.0, ..Params::new(grid) };
+        let surroundings = &Surroundings::default();
+        let boundary = &Boundary::new(params, surroundings, moved.blocks(), &mut BoundaryCache::default());
+        let substep = Substep { params, surroundings, dt: 1.0, boundary };
         for _ in 0..50 {
-            moved =
-                advect_surface(&moved, &velocity, 1.0, 0.2, &moved.blocks().clone(), [[false; 2]; D], true);
+            moved = advect_surface(substep, &moved, &velocity, 0.2 / (D as f64).sqrt());
             redistance(&mut moved, BAND);
         }
         for (sum, phi) in sums.iter_mut().zip([exact, distance, moved]) {

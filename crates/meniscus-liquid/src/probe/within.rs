@@ -45,7 +45,7 @@ pub fn within<const D: usize>(
         |tile: &mut Tile<f32, D, 1>, block: usize| sum_of_block(state, params, boundary, shape, tile, block);
     let of_blocks = parallel::map_with(blocks.len(), || Tile::new(0.0), of_block);
     let Sums { volume, flow, square } = of_blocks.into_iter().fold(Sums::NOTHING, Sums::plus);
-    let cell_volume = params.grid.dx.powi(D as i32);
+    let cell_volume = params.cell_volume();
     LiquidWithin {
         volume: volume * cell_volume,
         velocity: (volume > 0.0).then(|| flow.map(|flow| flow / volume)),

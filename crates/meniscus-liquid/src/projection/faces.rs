@@ -73,6 +73,12 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     /// Finds the cells that are solved for, and checks the open fractions of their faces.
     pub(super) fn new(liquid: &'a Liquid<'a, T, D>, theta_min: f64) -> Result<Self, ProjectionError> {
         check_blocks(liquid, "the open fraction", liquid.open.blocks())?;
+        if let Some(solid) = liquid.solid_velocity {
+            check_blocks(liquid, "the velocity of the solids", solid.blocks())?;
+        }
+        if let Some(separates) = liquid.separates {
+            check_blocks(liquid, "what lets go of the liquid", separates.blocks())?;
+        }
         check_bubbles(liquid)?;
         let second = second_mobility(liquid)?;
         let parts = liquid.regions.map_or_else(Parts::default, |r| Parts::new(liquid.level_set.blocks(), r));
@@ -135,11 +141,11 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         parallel::map(self.blocks().len(), of_block).into_iter().sum()
     }
 
-    /// Whether a face of a liquid cell is not wholly open, and `counts`.
-    pub(super) fn touches_closed(&self, cell: Slot, counts: impl Fn(usize, [usize; D]) -> bool) -> bool {
-        (0..2 * D).any(|k| {
-            let (axis, face) = (k / 2, self.slot_of(cell, k / 2, k % 2));
-            self.liquid.open.axes[axis][face].into() < 1.0 && counts(axis, self.blocks().cell(face))
+    /// Whether a face of a liquid cell is not wholly open, and one that `counts`.
+    pub(super) fn touches_closed(&self, cell: Slot, counts: &FaceField<bool, D>) -> bool {
+        sides::<D>().any(|(axis, side)| {
+            let face = self.slot_of(cell, axis, side);
+            self.liquid.open.axes[axis][face].into() < 1.0 && counts.axes[axis][face]
         })
     }
 
@@ -504,7 +510,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             _ => 0.0,
         };
         match self.liquid.solid_velocity {
-            Some(solid) if open < 1.0 => of_liquid + (1.0 - open) * solid(axis, self.blocks().cell(face)),
+            Some(solid) if open < 1.0 => of_liquid + (1.0 - open) * solid.axes[axis][face],
             _ => of_liquid,
         }
     }

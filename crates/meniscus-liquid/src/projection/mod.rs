@@ -46,7 +46,7 @@
 //!
 //! Where a body lies on a wall, no cell is left between the two, and nothing would push it off again: a wooden block on the floor would stay
 //! there whatever water is poured on it. In truth there is a film between them, with the pressure of what is around it: what the body's
-//! motion takes of the cells under it is taken of the nearest nodes around (`boundary/films.rs`). The fluxes of a motion then also sum to zero in a
+//! motion takes of the cells under it is taken of the nearest nodes around (`carriers/films.rs`). The fluxes of a motion then also sum to zero in a
 //! sealed box, so that a body can leave its wall.
 //!
 //! # Contact
@@ -130,14 +130,14 @@ use meniscus_linalg::{ExtraUnknown, Operator, Patch, SolveInfo, SolveParams};
 
 pub use crate::contact::Touch;
 use crate::rigid::Twist;
+pub use crate::rigid_body::{ClosedFace, FilmFlow, RigidBody};
 
 pub use affine::{AffineRegions, NO_REGION};
 use bodies::Couplings;
-pub use bodies::{ClosedFace, FilmFlow, RigidBody};
 pub use energy::{Inertia, KineticEnergy, Work};
 pub use error::ProjectionError;
 use faces::{Asked, Faces};
-pub use separation::{SeparatingFace, Separation};
+pub use separation::Separation;
 use solve::Pressures;
 
 /// The precision in which fields are stored: `f32` or `f64`. All arithmetic is in f64.
@@ -158,10 +158,6 @@ impl Stored for f64 {
     }
 }
 
-/// The velocity of the solid at the lower face of a cell along an axis, in m/s: its component along that
-/// axis.
-pub type SolidVelocity<'a, const D: usize> = &'a (dyn Fn(usize, [usize; D]) -> f64 + Sync);
-
 /// Where the liquid is and what confines it. All fields have the same blocks, which hold every face of
 /// every liquid cell.
 #[derive(Clone, Copy)]
@@ -173,9 +169,9 @@ pub struct Liquid<'a, T, const D: usize> {
     pub level_set: &'a Field<T, D>,
     /// The open fraction of the faces, 0 to 1. See the [module](self) for the choice there is.
     pub open: &'a FaceField<T, D>,
-    /// The velocity of the solid on the closed part of the faces; `None` where all solids rest. It is
-    /// asked for only where a face of a liquid cell is not wholly open. What a body closes of a face counts as at rest.
-    pub solid_velocity: Option<SolidVelocity<'a, D>>,
+    /// The velocity of the solid on the closed part of the faces, along their axes, in m/s; `None` where all solids rest. It is
+    /// looked at only where a face of a liquid cell is not wholly open. What a body closes of a face counts as at rest.
+    pub solid_velocity: Option<&'a FaceField<f64, D>>,
     /// The air that keeps its volume; the rest has the pressure 0.
     pub bubbles: Option<&'a Bubbles>,
     /// The rigid bodies that pressure moves.
@@ -186,8 +182,9 @@ pub struct Liquid<'a, T, const D: usize> {
     pub regions: Option<&'a AffineRegions>,
     /// The density of a second fluid that fills what the liquid leaves, as a part of that of the liquid; `None` if air is what is there.
     pub second_density_ratio: Option<f64>,
-    /// Which walls and bodies let go of the liquid; `None` if none does.
-    pub separates: Option<SeparatingFace<'a, D>>,
+    /// By face, whether the wall or the body that closes it lets go of the liquid; `None` if none does. It is looked at only where a face
+    /// of a liquid cell is not wholly open.
+    pub separates: Option<&'a FaceField<bool, D>>,
     /// The rate at which each liquid cell is to grow, in 1/s; `None` unless volume is to be corrected.
     pub divergence: Option<Divergence<'a>>,
     /// By how much the liquid's pressure exceeds that of the air at the surface near a cell, in Pa: surface

@@ -108,6 +108,17 @@ pub struct Found<const D: usize> {
     pub volumes: Volumes<D>,
 }
 
+/// When regions are followed, from the last time on.
+#[derive(Clone, Copy)]
+pub struct Moment {
+    /// The time, in s.
+    pub time: f64,
+    /// How long ago the last time was, in s.
+    pub dt: f64,
+    /// The volume that the liquid should have, in m³ (2D: m²).
+    pub liquid: f64,
+}
+
 impl<const D: usize> Found<D> {
     /// Finds and measures them.
     pub fn new(
@@ -156,15 +167,14 @@ impl<const D: usize> Tracked<D> {
         (0..has_past.len()).filter(is_speck).collect()
     }
 
-    /// The regions of the next moment, at `time`, that came from these by `ancestry` in `dt`; and what happened to the
-    /// bubbles. The rest volumes of the bodies add up to `liquid`, in m³, but for what is of no body.
+    /// The regions of the next moment, that came from these by `ancestry`; and what happened to the bubbles. The rest volumes of the bodies add up to that of the
+    /// liquid, but for what is of no body.
     pub fn succeeded_by(
         &self,
         params: &Params<D>,
         found: &Found<D>,
         ancestry: &Ancestry,
-        [time, dt]: [f64; 2],
-        liquid: f64,
+        Moment { time, dt, liquid }: Moment,
     ) -> (Self, Vec<BubbleEvent>) {
         let mut next = Self {
             regions: describe(params, found, time),
@@ -407,8 +417,7 @@ struct Scale {
 
 impl Scale {
     fn of<const D: usize>(params: &Params<D>) -> Self {
-        let dx = params.grid.dx;
-        Self { area: dx.powi(D as i32 - 1), volume: dx.powi(D as i32) }
+        Self { area: params.face_area(), volume: params.cell_volume() }
     }
 }
 

@@ -22,8 +22,7 @@ const NEAR: f32 = 1.0;
 /// Follows the cells next to the surface back by `dt` (in cells per velocity), through the velocity that the surface
 /// was moved by.
 pub fn trace<const D: usize>(
-    old: &Field<u32, D>,
-    new: &Field<u32, D>,
+    [old, new]: [&Field<u32, D>; 2],
     level_set: &Field<f32, D>,
     velocity: &FaceField<f32, D>,
     dt: f32,

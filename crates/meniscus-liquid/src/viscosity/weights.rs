@@ -315,7 +315,8 @@ impl<'a, T: Stored, const D: usize> View<'a, T, D> {
     }
 
     fn solid_velocity(&self, axis: usize, face: usize) -> f64 {
-        self.source.liquid.solid_velocity.map_or(0.0, |velocity| velocity(axis, self.cell(face)))
+        let velocity = self.source.liquid.solid_velocity;
+        velocity.map_or(0.0, |velocity| velocity.get(axis, self.cell(face).map(|c| c as i64)))
     }
 
     /// The cell at a place in the tile.

@@ -1,26 +1,28 @@
 //! The rigid bodies as the projection wants them: after gravity has acted on them, and where they touch.
 
+mod films;
+
 use meniscus_core::grid::{Field, Slot};
 use meniscus_core::vector::norm;
 
 use crate::bodies::{RigidState, mass_of};
-use crate::boundary::{BodyView, Boundary};
-use crate::params::{Params, Rigid, Surroundings};
-use crate::projection::{RigidBody, Touching};
+use crate::boundary::BodyView;
+use crate::params::{Params, Rigid};
+use crate::projection::Touching;
 use crate::rigid::{Twist, add, motions_at};
-use crate::state::State;
+use crate::rigid_body::{FilmFlow, RigidBody};
+use crate::substep::Substep;
+use films::film_flows;
 
 /// The rigid bodies after gravity, and whatever else pushes them, has acted on them.
 pub fn carriers<const D: usize>(
-    state: &State<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    boundary: &Boundary<D>,
-    dt: f64,
+    substep: Substep<D>,
+    level_set: &Field<f32, D>,
+    states: &[RigidState<D>],
 ) -> Vec<RigidBody<D>> {
-    let level_set = &state.level_set;
-    let bodies = state.bodies.iter().zip(&surroundings.bodies).zip(&boundary.bodies);
-    let carrier = |((state, body), view): ((&RigidState<D>, &Rigid<D>), &BodyView)| {
+    let Substep { params, surroundings, boundary, dt } = substep;
+    let bodies = states.iter().zip(&surroundings.bodies).zip(&boundary.bodies).zip(film_flows(substep));
+    let carrier = |(((state, body), view), films): (((&RigidState<D>, &Rigid<D>), &BodyView), _)| {
         let mut velocity = state.velocity;
         velocity.iter_mut().zip(params.gravity).for_each(|(v, g)| *v += g * dt);
         let mut carrier = RigidBody {
@@ -28,7 +30,7 @@ pub fn carriers<const D: usize>(
             mass: mass_of(body, &state.pose, &view.unit_mass, density_around(params, level_set, view)),
             velocity,
             faces: view.faces.clone(),
-            films: view.films.clone(),
+            films,
         };
         if body.push != Twist::default() {
             carrier.push(&body.push.map(|push| push * dt));
@@ -37,7 +39,7 @@ pub fn carriers<const D: usize>(
     };
     let mut carriers: Vec<RigidBody<D>> = bodies.map(carrier).collect();
     for (carrier, view) in carriers.iter_mut().zip(&boundary.bodies) {
-        let impulse = impulse_at_walls(params, level_set, carrier.centre, view, dt);
+        let impulse = impulse_at_walls(substep, level_set, view, carrier.centre, &carrier.films);
         carrier.push(&impulse);
     }
     carriers
@@ -58,16 +60,15 @@ fn density_around<const D: usize>(params: &Params<D>, level_set: &Field<f32, D>,
 /// there to the bottom of a body that lies on the floor the pressure rises further, by the weight of what the body displaces there; and in a film it
 /// rises with the depth below the rim that its pressure is that of. With both gravity moves a neutral body as it moves the liquid, at walls too.
 fn impulse_at_walls<const D: usize>(
-    params: &Params<D>,
+    Substep { params, dt, .. }: Substep<D>,
     level_set: &Field<f32, D>,
-    centre: [f64; D],
     view: &BodyView,
-    dt: f64,
+    centre: [f64; D],
+    films: &[FilmFlow],
 ) -> Twist {
     let blocks = level_set.blocks();
-    let weight = |axis: usize, level: f32| {
-        params.density_at(level) * params.grid.dx.powi(D as i32) * params.gravity[axis] * dt
-    };
+    let weight =
+        |axis: usize, level: f32| params.density_at(level) * params.cell_volume() * params.gravity[axis] * dt;
     let mut impulse = Twist::default();
     for face in &view.unseen {
         let levels = face.sides(blocks).filter(|slot| blocks.is_inside(*slot)).map(|slot| level_set[slot]);
@@ -76,7 +77,7 @@ fn impulse_at_walls<const D: usize>(
         add(&mut impulse, &motions_at(&params.grid, centre, face.axis, cell).map(|m| push * m));
     }
     let is_wet = |slot: Slot| level_set[slot] < 0.0;
-    for film in view.films.iter().filter(|film| is_wet(film.from) == is_wet(film.to)) {
+    for film in films.iter().filter(|film| is_wet(film.from) == is_wet(film.to)) {
         let (from, to) = (blocks.cell(film.from), blocks.cell(film.to));
         let level = level_set[film.from];
         let rise: f64 = (0..D).map(|a| weight(a, level) * (from[a] as f64 - to[a] as f64)).sum();
@@ -87,18 +88,16 @@ fn impulse_at_walls<const D: usize>(
 
 /// Where the bodies touch each other and what is around; `None` if nothing is known of that.
 pub fn touching<const D: usize>(
-    state: &State<D>,
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    dt: f64,
+    Substep { params, surroundings, dt, .. }: Substep<D>,
+    states: &[RigidState<D>],
 ) -> Option<Touching<D>> {
     let contact = surroundings.contact.as_ref()?;
     Some(Touching {
-        touches: contact.touches(&state.bodies, dt),
+        touches: contact.touches(states, dt),
         near: NEAR * params.grid.dx,
         // What lies on something meets it with what gravity made in one step.
         rest: 2.0 * norm(params.gravity) * dt,
-        last: state.bodies.iter().map(|body| body.velocity).collect(),
+        last: states.iter().map(|body| body.velocity).collect(),
     })
 }
 
