@@ -1,70 +1,12 @@
 //! What there is: volumes and cells.
 
-use meniscus_core::components::BlockCells;
 use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::parallel;
 use meniscus_core::vector::{dot, norm};
 
 use crate::boundary::Boundary;
-
-/// What a body or a region holds, in cells.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Holding<const D: usize> {
-    /// The volume.
-    pub volume: f64,
-    /// The area of the surface between liquid and air, in faces.
-    pub area: f64,
-    /// The integral of the position.
-    pub moment: [f64; D],
-}
-
-impl<const D: usize> Holding<D> {
-    /// Nothing.
-    pub const NOTHING: Self = Self { volume: 0.0, area: 0.0, moment: [0.0; D] };
-
-    /// A volume with its centre at a point, without a surface.
-    fn at(centre: [f64; D], volume: f64) -> Self {
-        Self { volume, area: 0.0, moment: centre.map(|c| c * volume) }
-    }
-
-    /// Adds what a part holds.
-    pub fn add(&mut self, other: &Self) {
-        self.volume += other.volume;
-        self.area += other.area;
-        for (sum, part) in self.moment.iter_mut().zip(other.moment) {
-            *sum += part;
-        }
-    }
-
-    /// The centre of the volume, in cells.
-    pub fn centroid(&self) -> [f64; D] {
-        self.moment.map(|m| if self.volume > 0.0 { m / self.volume } else { 0.0 })
-    }
-}
-
-/// What the parts of a block hold of air, by the open fraction of its cells.
-pub fn holdings_of_parts<const D: usize>(
-    coord: [usize; D],
-    cells: &BlockCells<D>,
-    open: impl Fn(usize) -> f64,
-) -> Vec<Holding<D>> {
-    let (count, of_cell): (usize, &dyn Fn(usize) -> Option<usize>) = match cells {
-        BlockCells::None => return Vec::new(),
-        BlockCells::All => (1, &|_| Some(0)),
-        BlockCells::Some(parts) => (parts.len(), &|local| parts.of_cell(local)),
-    };
-    let mut holdings = vec![Holding::NOTHING; count];
-    for local in 0..block_len::<D>() {
-        if let Some(part) = of_cell(local) {
-            let inner = cell_in_block::<D>(local);
-            let volume = open(local);
-            let centre = std::array::from_fn(|a| (coord[a] * BLOCK_EDGE + inner[a]) as f64 + 0.5);
-            holdings[part].add(&Holding::at(centre, volume));
-        }
-    }
-    holdings
-}
+use crate::holding::Holding;
 
 /// How liquid fills a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -356,7 +298,7 @@ pub fn wet_part_meanwhile<const D: usize>(
     below_plane::<D>(&corners[..1 << D])
 }
 
-/// The same as [`wet_part_around`], by the level set at its centre too.
+/// The part of a face that is wet, by its centre, the axis that it is normal to, and the level set at its centre.
 fn wet_part_by_middle<const D: usize>(
     phi: &Field<f32, D>,
     axis: usize,
@@ -386,7 +328,7 @@ fn middle_of_face<const D: usize>(axis: usize, cell: [i64; D]) -> [f32; D] {
     std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 })
 }
 
-/// The level set there.
+/// The level set at the middle of the lower face of a cell along an axis.
 fn at_middle<const D: usize>(phi: &Field<f32, D>, axis: usize, cell: [i64; D]) -> f32 {
     let below = std::array::from_fn(|a| cell[a] - i64::from(a == axis));
     0.5 * (phi.get(cell) + phi.get(below))
@@ -453,7 +395,8 @@ mod tests {
 
     use super::*;
     use crate::boundary::BoundaryCache;
-    use crate::params::{Params, Solid, Surroundings};
+    use crate::params::Params;
+    use crate::surroundings::{Solid, Surroundings};
 
     fn volume<const D: usize>(solids: Vec<Solid<D>>, phi: impl Fn([f64; D]) -> f64 + Sync) -> f64 {
         let params = Params::new(Grid { origin: [0.0; D], dx: 1.0, cells: [20; D] });

@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::compiled::{InBoth, picked};
-use crate::excess::Accounts;
 use crate::measure::liquid_by_block;
-use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
-use crate::reseed::half_of;
-use crate::smoke::{Markers, missing_markers};
+use crate::params::{AirModel, Params, Transfer};
+use crate::particles::{Markers, half_of, missing_markers};
 use crate::surface::{agree_in_walls, initial_surface, inner};
-use crate::tracking::{Found, Tracked};
+use crate::surroundings::{Solid, Surroundings};
+use crate::tracking::{Bubble, Found, Tracked};
+use crate::volume::accounts::Accounts;
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,7 +102,7 @@ impl<const D: usize> State<D> {
         Self::with_second(params, bodies, &[], surroundings)
     }
 
-    /// The same, with the velocities of the second fluid: those of the first, or nearest, of these bodies.
+    /// Bodies of liquid in their surroundings, as [`new`](Self::new) has them, in a second fluid with the velocities of the first, or nearest, of other bodies.
     pub fn with_second(
         params: &Params<D>,
         bodies: &[Body<D>],
@@ -225,6 +225,11 @@ impl<const D: usize> State<D> {
     /// To be called when the level set has been changed from outside: what it holds then is what it should.
     pub fn surface_changed(&mut self) {
         self.accounts = Accounts::default();
+    }
+
+    /// The bubbles: regions of air that keep their volume, and that liquid touches.
+    pub fn bubbles(&self) -> impl Iterator<Item = &Bubble<D>> {
+        self.tracked.iter().flat_map(|tracked| &tracked.regions).filter(|region| region.is_bubble())
     }
 
     /// The particles of all fluids.

@@ -1,7 +1,8 @@
 //! What the stages of a substep share.
 
 use crate::boundary::Boundary;
-use crate::params::{Params, Surroundings};
+use crate::params::Params;
+use crate::surroundings::Surroundings;
 
 /// What a substep is given.
 #[derive(Clone, Copy)]
@@ -15,7 +16,7 @@ pub struct Given<'a, const D: usize> {
 }
 
 impl<'a, const D: usize> Given<'a, D> {
-    /// The same with walls that have been found.
+    /// The substep, when its walls have been found.
     pub fn with_walls(self, boundary: &'a Boundary<D>) -> Substep<'a, D> {
         let Self { params, surroundings, dt } = self;
         Substep { params, surroundings, dt, boundary }

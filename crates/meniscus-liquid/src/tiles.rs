@@ -265,7 +265,8 @@ mod tests {
 
     use super::*;
     use crate::boundary::BoundaryCache;
-    use crate::params::{AirModel, SecondFluid, Solid, Surroundings};
+    use crate::params::{AirModel, SecondFluid};
+    use crate::surroundings::{Solid, Surroundings};
 
     /// A pool with a ball of rock in it, or a ball of the second fluid.
     struct Case {

@@ -5,8 +5,8 @@ use meniscus_core::interpolate::interpolate_face;
 use meniscus_core::parallel;
 
 use crate::boundary::{Boundary, NARROW};
-use crate::params::Solid;
 use crate::substep::Substep;
+use crate::surroundings::Solid;
 
 /// Faces deeper in a solid than this, in cells, are never looked at: nothing moves in there.
 const BURIED: f32 = 3.0;

@@ -11,7 +11,7 @@ use meniscus_core::grid::Slot;
 
 use super::sight::Seen;
 use super::{Boundary, CLOSED, NARROW};
-use crate::rigid_body::ClosedFace;
+use crate::rigid::ClosedFace;
 
 impl<const D: usize> Boundary<D> {
     /// Closes the faces of films and seams.

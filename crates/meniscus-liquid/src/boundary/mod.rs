@@ -1,9 +1,10 @@
 //! What the solids leave open: distances, open fractions and velocities of walls.
 
+mod bodies;
 mod films;
+mod parted;
 mod seams;
 mod sight;
-mod thin_walls;
 mod ways;
 
 use std::sync::Arc;
@@ -12,14 +13,12 @@ use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, unrave
 use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
 
-use crate::bodies::closed_faces;
-use crate::params::{Params, Solid, Source, Surroundings};
-use crate::rigid::Matrix;
-use crate::rigid_body::{ClosedFace, RigidBody};
+use crate::params::Params;
+use crate::surroundings::{Solid, Source, Surroundings};
+pub use bodies::BodyView;
 pub use seams::PASSABLE;
 pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
-use sight::{Seen, Sight, at_nodes, fill_open, find_sights};
-pub use thin_walls::{THIN, is_parted, point_in_the_open};
+use sight::{Sight, at_nodes, fill_open, find_sights};
 
 /// Faces that are open by less are taken for closed where liquid is moved.
 pub const NARROW: f32 = 0.1;
@@ -55,17 +54,6 @@ pub struct Boundary<const D: usize> {
     pub outlets: Vec<Outlet<D>>,
 }
 
-/// What the grid sees of a free body.
-#[derive(Clone, Debug)]
-pub struct BodyView {
-    /// Its mass matrix if it had a density of 1 kg/m³.
-    pub unit_mass: Matrix,
-    /// What it closes of the faces of the blocks.
-    pub faces: Vec<ClosedFace>,
-    /// What the mass matrix counts of faces beyond what it closes of them: less than nothing where a film moves with the body.
-    pub unseen: Vec<ClosedFace>,
-}
-
 impl<const D: usize> Boundary<D> {
     /// The solids at the end of their motion, and the sources, seen from the blocks.
     pub fn new(
@@ -97,38 +85,6 @@ impl<const D: usize> Boundary<D> {
         boundary.close_sources(params, &surroundings.sources);
         boundary.close_by_bodies(params, surroundings, &seen);
         boundary
-    }
-
-    /// Closes what free bodies take of the faces, of what walls leave open.
-    fn close_by_bodies(&mut self, params: &Params<D>, surroundings: &Surroundings<D>, seen: &[Seen]) {
-        let free: Vec<&Solid<D>> = surroundings.solids.iter().filter(|solid| solid.free.is_some()).collect();
-        if free.is_empty() {
-            return;
-        }
-        let blocks = self.blocks.clone();
-        let mut by_bodies = FaceField::new(blocks.clone(), 0.0);
-        for solid in free {
-            let closed = closed_faces(&params.grid, solid);
-            let unit_mass = RigidBody::mass_of_faces(&params.grid, solid.to.translation, 1.0, &closed);
-            let (mut faces, mut unseen) = (Vec::new(), Vec::new());
-            for (axis, cell, whole) in closed {
-                let Some(upper) = blocks.locate(cell) else { continue };
-                let open = &mut self.open.axes[axis].values_mut()[upper.flat::<D>()];
-                let left = (*open - whole as f32).max(0.0);
-                let part = if left < CLOSED { *open } else { whole as f32 };
-                *open -= part;
-                if part > 0.0 {
-                    by_bodies.axes[axis].values_mut()[upper.flat::<D>()] += part;
-                    faces.push(ClosedFace { axis, upper, part: f64::from(part) });
-                }
-                if f64::from(part) != whole {
-                    unseen.push(ClosedFace { axis, upper, part: whole - f64::from(part) });
-                }
-            }
-            self.bodies.push(BodyView { unit_mass, faces, unseen });
-        }
-        self.by_bodies = Some(by_bodies);
-        self.close_films(seen);
     }
 
     /// The part of a face that free bodies close.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use meniscus_core::grid::Slot;
 
 use super::{BodyView, Boundary};
-use crate::rigid_body::ClosedFace;
+use crate::rigid::ClosedFace;
 
 /// What moves along films and seams, to or from what is around them, passes faces that are open by more: a cell between bodies that has
 /// no such face belongs to their seam.

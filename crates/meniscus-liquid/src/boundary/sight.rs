@@ -11,9 +11,10 @@ use meniscus_core::parallel;
 use meniscus_core::shape::{RigidTransform, Shape};
 
 use super::Boundary;
-use super::thin_walls::find_parted;
-use crate::measure::{Holding, holdings_of_parts};
-use crate::params::{Params, Solid};
+use super::parted::find_parted;
+use crate::holding::{Holding, holdings_of_parts};
+use crate::params::Params;
+use crate::surroundings::Solid;
 
 /// Nodes along the edge of a block, both ends included.
 const NODES: usize = BLOCK_EDGE + 1;
@@ -117,7 +118,7 @@ pub struct BoundaryCache<const D: usize> {
 /// The cells of a block that resting solids leave open.
 #[derive(Clone, Debug)]
 pub struct OpenCells<const D: usize> {
-    /// Those cells.
+    /// The cells, in connected parts.
     pub cells: BlockCells<D>,
     /// What each of their parts holds.
     pub holdings: Vec<Holding<D>>,

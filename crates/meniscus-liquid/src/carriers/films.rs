@@ -9,10 +9,10 @@ use meniscus_core::grid::Slot;
 use meniscus_core::parallel;
 
 use crate::boundary::{Boundary, PASSABLE};
-use crate::params::{Params, Solid};
-use crate::rigid::{Twist, add, summed};
-use crate::rigid_body::{FilmFlow, fluxes_of_closed_faces};
+use crate::params::Params;
+use crate::rigid::{FilmFlow, Twist, add, fluxes_of_closed_faces, summed};
 use crate::substep::Substep;
+use crate::surroundings::Solid;
 
 /// The farthest cells that what leaves a film comes from, in steps from its rim: more would cost more than they are worth.
 const WIDEST: usize = 8;

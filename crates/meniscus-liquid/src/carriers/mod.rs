@@ -5,12 +5,11 @@ mod films;
 use meniscus_core::grid::{Field, Slot};
 use meniscus_core::vector::norm;
 
-use crate::bodies::{RigidState, mass_of};
+use crate::bodies::{Rigid, RigidState, mass_of};
 use crate::boundary::BodyView;
-use crate::params::{Params, Rigid};
+use crate::params::Params;
 use crate::projection::Touching;
-use crate::rigid::{Twist, add, motions_at};
-use crate::rigid_body::{FilmFlow, RigidBody};
+use crate::rigid::{FilmFlow, RigidBody, Twist, add, motions_at};
 use crate::substep::Substep;
 use films::film_flows;
 

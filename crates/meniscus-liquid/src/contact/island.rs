@@ -5,8 +5,7 @@ use meniscus_linalg::Compliance;
 use super::dense::{cholesky, dot, multiply, solve_factored, solve_lower, solve_upper};
 use super::quadratic::{Place, minimise};
 use super::row::{Kind, Row, Touch, rows_of};
-use crate::rigid::{SIZE, Twist, motion_count};
-use crate::rigid_body::RigidBody;
+use crate::rigid::{RigidBody, SIZE, Twist, motion_count};
 
 /// What is left of a row that others contain, as a part of it.
 const DEPENDENT: f64 = 1e-8;

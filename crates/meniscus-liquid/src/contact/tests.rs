@@ -1,8 +1,7 @@
 //! Piles of discs in a liquid that is known in full: what resists their motions is a matrix.
 
 use super::*;
-use crate::projection::RigidBody;
-use crate::rigid::Twist;
+use crate::rigid::{RigidBody, Twist};
 
 const RADIUS: f64 = 0.08;
 /// Degrees of freedom of a disc.

@@ -6,8 +6,8 @@ use meniscus_core::shape::Shape;
 
 use super::*;
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::params::{Solid, Surroundings};
 use crate::state::Body;
+use crate::surroundings::{Solid, Surroundings};
 
 const DX: f64 = 0.1;
 

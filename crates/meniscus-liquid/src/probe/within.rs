@@ -6,9 +6,10 @@ use meniscus_core::shape::Shape;
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::{Filling, filling, liquid_fraction_in, load_extended};
-use crate::params::{Params, Surroundings};
+use crate::params::Params;
 use crate::state::State;
 use crate::step::Workspace;
+use crate::surroundings::Surroundings;
 
 /// How often a cell that the surface of a shape cuts is halved along each axis, to tell what part of it is inside.
 const HALVINGS: u32 = 2;

@@ -105,7 +105,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         Ok(Self { liquid, theta_min, second, unknown, plain, bubbly: bubbly_blocks(liquid), parts })
     }
 
-    /// The same without plain blocks: all is done face by face.
+    /// These faces without plain blocks: all is done face by face.
     #[cfg(test)]
     pub(super) fn face_by_face(mut self) -> Self {
         self.plain.fill(0.0);
@@ -342,7 +342,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.net_flux_of(Some(velocity), flux);
     }
 
-    /// The same with any velocity, or with none of the fluids.
+    /// Writes the flux out of each cell and bubble as [`net_flux`](Self::net_flux) does, or that of the solids alone.
     fn net_flux_of(&self, velocity: Option<&FaceField<T, D>>, flux: &mut [f64]) {
         let (flux, of_bubbles) = flux.split_at_mut(self.blocks().slots());
         self.bubble_flux(velocity, of_bubbles);
@@ -391,7 +391,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         asked
     }
 
-    /// The same of a cell.
+    /// What is asked for of a cell, and its work with the scaled pressures.
     pub(super) fn asked_of(&self, cell: Slot, scaled_pressure: &[f64]) -> Asked {
         let flux = self.wanted_flux(cell);
         let is_liquid = self.liquid.level_set[cell].into() < 0.0;

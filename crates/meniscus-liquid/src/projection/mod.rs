@@ -130,7 +130,7 @@ use meniscus_linalg::{ExtraUnknown, Operator, Patch, SolveInfo, SolveParams};
 
 pub use crate::contact::Touch;
 use crate::rigid::Twist;
-pub use crate::rigid_body::{ClosedFace, FilmFlow, RigidBody};
+pub use crate::rigid::{ClosedFace, FilmFlow, RigidBody};
 
 pub use affine::{AffineRegions, NO_REGION};
 use bodies::Couplings;
@@ -213,7 +213,7 @@ pub struct Touching<const D: usize> {
 pub struct ContactInfo {
     /// Places where bodies touch something, or nearly so.
     pub touches: usize,
-    /// Those of them that press.
+    /// The places where they press on each other.
     pub pressing: usize,
     /// Rounds that it took to find which do.
     pub rounds: usize,
@@ -242,7 +242,7 @@ pub struct Bubbles {
 }
 
 impl Bubbles {
-    /// The same that are to grow by a part of what they were to.
+    /// These bubbles, to grow by a part of what they were to.
     pub fn with_part_of_growth(&self, part: f64) -> Self {
         Self { growth: self.growth.iter().map(|growth| part * growth).collect(), ..self.clone() }
     }

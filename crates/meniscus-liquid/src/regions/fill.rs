@@ -4,7 +4,7 @@ use meniscus_core::grid::{Field, block_len};
 use meniscus_core::parallel;
 
 use super::{Contact, Owner, Regions, Volumes};
-use crate::measure::Holding;
+use crate::holding::Holding;
 
 /// The level of cells that have been filled: just below the surface, as no more is known of them.
 const FILLED: f32 = -0.05;

@@ -15,7 +15,8 @@ use meniscus_core::shape::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::params::{Params, Solid, Surroundings};
+use crate::params::Params;
+use crate::surroundings::{Solid, Surroundings};
 pub use labels::Owner;
 use labels::{NOTHING, find_labels};
 pub use volumes::{Volumes, across, measure_volumes};

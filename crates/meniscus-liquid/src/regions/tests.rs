@@ -198,7 +198,7 @@ fn a_region_is_filled_with_what_touches_it_most() {
         .collect();
     let pool = usize::from(before.bodies[1].volume > before.bodies[0].volume);
     assert_eq!((gained[pool], gained[1 - pool]), (before.regions[bubble].volume, 0.0));
-    assert_eq!(found.volumes.regions[bubble], crate::measure::Holding::NOTHING);
+    assert_eq!(found.volumes.regions[bubble], crate::holding::Holding::NOTHING);
     let owners: Vec<_> = found.regions.labels.values().iter().filter_map(|&label| Owner::of(label)).collect();
     assert!(!owners.contains(&Owner::Region(bubble)) && owners.contains(&Owner::Region(room)));
     assert!(found.regions.contacts.iter().all(|contact| contact.region == room));

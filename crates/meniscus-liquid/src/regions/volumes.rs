@@ -10,7 +10,8 @@ use meniscus_core::parallel;
 use super::labels::NOTHING;
 use super::{Owner, Regions};
 use crate::boundary::{Boundary, OpenCells};
-use crate::measure::{Holding, liquid_fraction, load_extended};
+use crate::holding::Holding;
+use crate::measure::{liquid_fraction, load_extended};
 
 /// What all of them hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,7 +118,7 @@ impl<const D: usize> Tiles<D> {
         self.labels.load(labels, block);
     }
 
-    /// See [`across`].
+    /// The owner on the other side of the surface from a cell: see [`across`].
     fn across(&self, inner: [usize; D], is_liquid: bool) -> Option<Owner> {
         deepest_across(is_liquid, |step: [usize; D]| {
             let at = Tile::<u32, D, 1>::index(std::array::from_fn(|a| inner[a] + step[a]));
@@ -221,7 +222,7 @@ pub fn across<const D: usize>(
     })
 }
 
-/// The same, by the level and the label of a neighbour; 1 is no step.
+/// The owner on the other side of the surface, by the level and the label of the neighbour at a step; 1 is no step.
 fn deepest_across<const D: usize>(
     is_liquid: bool,
     at: impl Fn([usize; D]) -> Option<(f32, u32)>,

@@ -14,18 +14,15 @@ mod matching;
 mod trace;
 
 use meniscus_core::grid::{Field, Slot};
-use meniscus_core::parallel;
 use meniscus_core::serde_array::array;
 use meniscus_core::vector::sub;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::measure::Holding;
-use crate::params::{AirModel, Params, Surroundings};
-use crate::projection::{Bubbles, NO_BUBBLE};
+use crate::holding::Holding;
+use crate::params::Params;
 use crate::regions::{Contact, Owner, Regions, Volumes, liquid_area, measure_volumes};
-use crate::state::State;
-use crate::volume::bubble_growth;
+use crate::surroundings::Surroundings;
 pub use events::{BubbleEvent, EventKind};
 use matching::{Family, families};
 pub use trace::{Ancestry, trace};
@@ -202,26 +199,6 @@ impl<const D: usize> Tracked<D> {
         }
         next.settle_sealed(&found.regions);
         (next, events)
-    }
-
-    /// The bubbles as the projection wants them, whose volumes are corrected in so many seconds.
-    pub fn constraints(&self, dx: f64, time: f64) -> Bubbles {
-        let open = self.open_areas(dx);
-        let kept: Vec<usize> = (0..self.regions.len()).filter(|&r| self.constrained[r]).collect();
-        let mut numbers = vec![NO_BUBBLE; self.regions.len()];
-        for (number, &region) in kept.iter().enumerate() {
-            numbers[region] = number as u32;
-        }
-        let labels = self.labels.values();
-        let number = |k: usize| match Owner::of(labels[k]) {
-            Some(Owner::Region(region)) => numbers[region],
-            _ => NO_BUBBLE,
-        };
-        Bubbles {
-            of_slot: parallel::map_each(labels.len(), number),
-            growth: kept.iter().map(|&r| bubble_growth(&self.regions[r], open[r], dx, time)).collect(),
-            pressure: kept.iter().map(|&r| self.regions[r].pressure).collect(),
-        }
     }
 
     /// Takes over the pressures of the constrained regions; all others have that of the open air.
@@ -449,17 +426,4 @@ fn weighted_mean(of: &[usize], weight_and_value: impl Fn(usize) -> (f64, f64)) -
         sum += weight * value;
     }
     if weights > 0.0 { sum / weights } else { 0.0 }
-}
-
-impl<const D: usize> State<D> {
-    /// The bubbles as the projection wants them, where air keeps its volume without being solved for.
-    pub(crate) fn constraints(&self, params: &Params<D>, dt: f64) -> Option<Bubbles> {
-        let tracked = self.tracked.as_ref().filter(|_| params.air == AirModel::Bubbles)?;
-        Some(tracked.constraints(params.grid.dx, params.correction_time(dt)))
-    }
-
-    /// The bubbles: regions of air that keep their volume, and that liquid touches.
-    pub fn bubbles(&self) -> impl Iterator<Item = &Bubble<D>> {
-        self.tracked.iter().flat_map(|tracked| &tracked.regions).filter(|region| region.is_bubble())
-    }
 }

@@ -5,10 +5,10 @@ use meniscus_core::parallel;
 use meniscus_linalg::{Sealed, SolveInfo};
 
 use crate::boundary::Boundary;
-use crate::params::Solid;
 use crate::regions::{Owner, Regions};
 use crate::state::State;
 use crate::substep::Substep;
+use crate::surroundings::Solid;
 
 /// Something whose walls do not leave it its volume.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,7 +134,7 @@ pub fn find_compressed_air<const D: usize>(substep: Substep<D>, regions: &Region
 struct Change {
     /// What walls add to it and take from it.
     made: f64,
-    /// The same, all of it taken for added.
+    /// What walls move of it, added or taken.
     moved: f64,
     /// What sources pour into it.
     poured: f64,

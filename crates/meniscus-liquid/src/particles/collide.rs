@@ -6,9 +6,9 @@ use meniscus_core::particles::Particles;
 use meniscus_core::vector::{add_scaled, dot, sub};
 
 use crate::boundary::{Boundary, SIGHT};
-use crate::params::{Params, Solid};
-use crate::step::solid_travel;
+use crate::params::Params;
 use crate::substep::Substep;
+use crate::surroundings::{Solid, solid_travel};
 use crate::sweep::{is_clear, is_free, is_thick, push_out, sweep};
 
 /// How near to a wall a particle may come, in cells.
@@ -80,7 +80,8 @@ pub fn meet_solids<const D: usize>(
     CollideInfo::sum(parallel::map_both_chunks([PIECE; 2], position, velocity, fate))
 }
 
-/// The same for points without a velocity, which are kept inside the domain too.
+/// Stops points without a velocity at the solids that they met on the way from where they were `before`, and behind the sides of the domain; what
+/// becomes of particles becomes of them.
 pub fn keep_points<const D: usize>(
     obstacles: &Obstacles<D>,
     before: &[[f32; D]],
@@ -140,7 +141,7 @@ impl<'a, const D: usize> Obstacles<'a, D> {
         }
     }
 
-    /// The same, of some of the solids.
+    /// Takes a particle past those solids that it may have met.
     fn meet_near(
         &self,
         solids: &[&Solid<D>],
@@ -328,7 +329,7 @@ mod tests {
 
     use super::*;
     use crate::boundary::BoundaryCache;
-    use crate::params::Surroundings;
+    use crate::surroundings::Surroundings;
 
     fn params() -> Params<2> {
         Params::new(Grid { origin: [0.0; 2], dx: 1.0, cells: [32, 32] })

@@ -1,66 +1,15 @@
-//! Keeping volumes.
-//!
-//! Two corrections share the work. Errors are undone by a small divergence of the velocity (Goldade 2020, section 7.1, applied to the liquid too), which moves
-//! surface and particles alike; how fast, is said here, and where, in `corrections`. What is off by more than that can mend at once, as when a cavity closes between
-//! two cells, is undone by moving the level set.
+//! Moving the level set, where more of a volume is missing than corrections can mend.
 
 use std::collections::BTreeMap;
 
 use meniscus_core::grid::{Field, Slot, block_len};
 use meniscus_core::parallel;
-use meniscus_core::vector::norm;
 
+use super::thin_walls::cells_near_thin_walls;
 use crate::boundary::Boundary;
-use crate::hidden::cells_near_thin_walls;
 use crate::measure::liquid_by_block;
-use crate::params::Params;
 use crate::regions::{Contact, Owner, across, liquid_area};
-use crate::tracking::{Bubble, Tracked};
-
-/// The part of an error of the volume that is corrected in a time of correction (Goldade 2020, section 7.1; all at
-/// once would ring).
-pub const CORRECTION: f64 = 0.5;
-
-/// The most that the volume is changed in that time, as a part of it.
-const MAX_CORRECTION: f64 = 0.01;
-
-impl<const D: usize> Params<D> {
-    /// The time in which volumes are corrected, in s: a quarter of that in which gravity gives a wave of a cell its speed, or that of a longer substep. By the
-    /// substep, what is missing would be asked for in ever less time as what it sets in motion makes substeps short: energy goes with the square of that.
-    pub(crate) fn correction_time(&self, dt: f64) -> f64 {
-        let gravity = norm(self.gravity);
-        if gravity > 0.0 { dt.max(0.25 * (self.grid.dx / gravity).sqrt()) } else { dt }
-    }
-}
-
-/// The rate at which a liquid must grow to regain its volume in so many seconds, in 1/s.
-pub fn volume_correction(volume: f64, target: f64, time: f64) -> f64 {
-    let missing = (target - volume) / volume;
-    (CORRECTION * missing).clamp(-MAX_CORRECTION, MAX_CORRECTION) / time
-}
-
-/// The farthest that the surface of a bubble is moved in that time to regain its volume, in cells.
-const MAX_BUBBLE_SHIFT: f64 = 0.1;
-
-/// The same for a void, which is to vanish at once.
-const MAX_VOID_SHIFT: f64 = 0.5;
-
-/// The rate at which a bubble must grow to regain its volume in so many seconds, in m³/s (2D: m²/s; eq. 25 of Goldade 2020). All has to pass the `open` area of the faces between it and
-/// liquid: beside walls that may be far less than its surface.
-pub fn bubble_growth<const D: usize>(bubble: &Bubble<D>, open: f64, dx: f64, time: f64) -> f64 {
-    let missing = bubble.rest_volume - bubble.volume;
-    let (part, shift) = match bubble.rest_volume > 0.0 {
-        true => (CORRECTION, MAX_BUBBLE_SHIFT),
-        false => (1.0, MAX_VOID_SHIFT),
-    };
-    let most = shift * dx * bubble.area.min(open);
-    (part * missing).clamp(-most, most) / time
-}
-
-/// What a body may grow by at most in a time of correction, through an `open` area between it and air that gives way.
-pub fn most_growth(open: f64, dx: f64) -> f64 {
-    MAX_BUBBLE_SHIFT * dx * open
-}
+use crate::tracking::Tracked;
 
 /// An error of the volume beyond this part of it is the work of an event.
 const SUDDEN: f64 = 1e-3;

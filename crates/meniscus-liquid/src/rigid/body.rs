@@ -2,7 +2,7 @@
 
 use meniscus_core::grid::{Blocks, Grid, Slot};
 
-use crate::rigid::{Matrix, SIZE, Twist, add, dot, inverse, motions_at, product};
+use super::{Matrix, SIZE, Twist, add, dot, inverse, motions_at, product};
 
 /// A rigid body that pressure moves.
 #[derive(Clone, Debug, PartialEq)]

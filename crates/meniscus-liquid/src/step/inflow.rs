@@ -8,14 +8,17 @@ use meniscus_core::parallel::{self, PIECE};
 use meniscus_core::particles::{BlockRanges, jittered};
 use meniscus_core::shape::Shape;
 
+use super::ranges::PhaseRanges;
+use super::workspace::Workspace;
 use crate::books::Ledger;
 use crate::boundary::{Boundary, covered_cells};
 use crate::measure::{liquid_by_block, wet_part_around};
-use crate::params::{AirModel, Params, Solid, Source, Surroundings};
-use crate::particles::Newcomers;
-use crate::reseed::{half_of, is_seen_before};
+use crate::params::{AirModel, Params};
+use crate::particles::{Newcomers, half_of};
 use crate::state::State;
 use crate::substep::{Given, Substep};
+use crate::surroundings::{Solid, Source, Surroundings};
+use crate::sweep::is_seen_before;
 
 /// Fills the sources: level set, and a particle in every half-cell without one. A source that has just opened sends
 /// nothing out yet: it has its velocity from the next projection on.
@@ -198,7 +201,7 @@ pub struct Flows<const D: usize> {
 }
 
 /// Fills sources and empties sinks, where walls are at the start of the substep, and books it. Bodies need not have what sinks take.
-pub fn exchange<const D: usize>(
+fn exchange<const D: usize>(
     substep: Substep<D>,
     ranges: &BlockRanges<D>,
     state: &mut State<D>,
@@ -238,12 +241,42 @@ pub fn exchange<const D: usize>(
 }
 
 /// What goes out through the open sides in a substep, in m³ (2D: m²); its bodies and blocks need not have it.
-pub fn leave<const D: usize>(Given { params, surroundings, dt }: Given<D>, state: &mut State<D>) -> f64 {
+fn leave<const D: usize>(Given { params, surroundings, dt }: Given<D>, state: &mut State<D>) -> f64 {
     let sum = state.flow_out(params, outflow(state, params, &surroundings.solids), dt);
     for body in state.tracked.iter_mut().flat_map(|tracked| &mut tracked.bodies) {
         body.rest_volume = (body.rest_volume + body.inflow * dt).max(0.0);
     }
     sum
+}
+
+/// The walls where solids are at the start of a substep, if someone wants to know.
+pub fn walls_at_start<const D: usize>(
+    Given { params, surroundings, .. }: Given<D>,
+    state: &State<D>,
+    workspace: &mut Workspace<D>,
+) -> Option<Boundary<D>> {
+    if !surroundings.exchanges() && !state.accounts.are_closed() {
+        return None;
+    }
+    let solids = surroundings.solids.iter().map(|s| Solid { to: s.from, next: None, ..s.clone() }).collect();
+    let at_start = Surroundings { solids, ..surroundings.clone() };
+    Some(Boundary::new(params, &at_start, state.level_set.blocks(), &mut workspace.boundary_before))
+}
+
+/// Lets liquid in and out: through sources and sinks, and through open sides.
+pub fn let_through<const D: usize>(
+    given: Given<D>,
+    ranges: &PhaseRanges<D>,
+    state: &mut State<D>,
+    at_start: Option<Boundary<D>>,
+    ledger: &mut Ledger,
+) -> Flows<D> {
+    let mut flows = match at_start.filter(|_| given.surroundings.exchanges()) {
+        Some(boundary) => exchange(given.with_walls(&boundary), &ranges.liquid, state, ledger),
+        None => Flows::default(),
+    };
+    flows.out = leave(given, state);
+    flows
 }
 
 impl<const D: usize> State<D> {

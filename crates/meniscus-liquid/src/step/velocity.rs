@@ -10,20 +10,23 @@ use meniscus_core::transfer::{Scheme, TransferWorkspace, grid_to_particles, part
 use meniscus_core::vector::norm;
 use meniscus_linalg::SolveInfo;
 
+use super::clock::Clock;
+use super::info::StepError;
+use super::problem::Problem;
+use super::ranges::PhaseRanges;
+use super::smoke::add_buoyancy;
+use super::spray::Spray;
+use super::workspace::Workspace;
 use crate::books::EnergyBook;
-use crate::curvature::{impulses_of_contact_lines, surface_pressure};
 use crate::params::{Params, Transfer};
-use crate::problem::Problem;
 use crate::projection::{
-    self, Inertia, Liquid, ProjectionError, ProjectionInfo, RigidBody, Work, kinetic_energy, project,
+    self, Inertia, Liquid, ProjectionError, ProjectionInfo, Work, kinetic_energy, project,
 };
-use crate::rigid::{Twist, dot};
-use crate::separate::leave_walls;
-use crate::smoke::add_buoyancy;
-use crate::spray::Spray;
+use crate::rigid::{RigidBody, Twist, dot};
 use crate::state::State;
-use crate::step::{Clock, PhaseRanges, StepError, Workspace};
 use crate::substep::Substep;
+use crate::surface::curvature::{impulses_of_contact_lines, surface_pressure};
+use crate::surface::separate::leave_walls;
 use crate::viscosity::{Viscosity, ViscosityParams, diffuse};
 
 /// How the velocity was found.

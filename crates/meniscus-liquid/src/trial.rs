@@ -7,15 +7,16 @@ use meniscus_linalg::{Operator, SolveParams, Solver, solve_by_diagonal};
 
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::compiled::{InBoth, picked};
-use crate::params::{Params, Surroundings};
-use crate::problem::Problem;
+use crate::params::Params;
 use crate::projection::{
     AffineRegions, Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project,
 };
 use crate::state::State;
+use crate::step::problem::Problem;
+use crate::step::velocity::add_gravity;
 use crate::substep::Substep;
+use crate::surroundings::Surroundings;
 use crate::tiles::find_regions;
-use crate::velocity::add_gravity;
 
 /// What a solve of a pressure system is preconditioned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl<const D: usize> State<D> {
         })
     }
 
-    /// Solves that system from zero.
+    /// Solves the pressure system of [`pressure_system`](Self::pressure_system) from zero.
     ///
     /// # Errors
     /// If there is no such system, or it cannot be solved.
@@ -100,7 +101,7 @@ impl<const D: usize> State<D> {
         Ok(TrialSolve { iterations: info.iterations, seconds: started.elapsed().as_secs_f64() })
     }
 
-    /// Projects those velocities, from a pressure of 0; gives how that went, and the seconds that it took. The state is left as it is.
+    /// Projects the velocities that gravity has acted on for `dt` seconds, from a pressure of 0; gives how that went, and the seconds that it took. The state is left as it is.
     ///
     /// # Errors
     /// If the pressure cannot be solved for.

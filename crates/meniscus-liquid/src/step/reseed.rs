@@ -4,12 +4,12 @@ use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, local_
 use meniscus_core::parallel;
 use meniscus_core::particles::{BlockRanges, jittered};
 
-use crate::boundary::THIN;
-use crate::params::{Params, Solid};
-use crate::particles::Newcomers;
+use crate::params::Params;
+use crate::particles::{Newcomers, half_of};
 use crate::state::{Phase, State};
 use crate::substep::Given;
-use crate::sweep::sees;
+use crate::surroundings::Solid;
+use crate::sweep::is_seen_before;
 
 /// Cells at least this deep below the surface, in cells, are reseeded: nearer to it, few particles may be
 /// what is right.
@@ -17,9 +17,6 @@ const DEPTH: f32 = -1.0;
 
 /// A particle that the flow carries this far into the other fluid, in cells, is of nothing that the grid could tell.
 const STRAY: f32 = 2.0;
-
-/// A wall that is thinner, in cells, may be seeded through.
-const LEAST_WALL: f64 = 0.02;
 
 /// What a reseeding did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,21 +141,6 @@ fn known_inside<const D: usize>(
     known
 }
 
-/// Whether two points see one another at the beginning of a substep: then they are on the same side of thin walls.
-pub(crate) fn is_seen_before<const D: usize>(
-    params: &Params<D>,
-    solids: &[Solid<D>],
-    way: [[f64; D]; 2],
-) -> bool {
-    let dx = params.grid.dx;
-    solids.iter().all(|solid| sees(|point| solid.distance_before(point), way, LEAST_WALL * dx, THIN * dx))
-}
-
-/// Which half-cell a position is in: bit `a` is set in the upper half along axis `a`.
-pub(crate) fn half_of<const D: usize>(x: [f32; D]) -> usize {
-    (0..D).map(|a| ((2.0 * x[a]) as usize & 1) << a).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -169,8 +151,8 @@ mod tests {
     use meniscus_core::shape::Shape;
 
     use super::*;
-    use crate::params::Surroundings;
     use crate::state::Body;
+    use crate::surroundings::Surroundings;
 
     #[test]
     fn empty_cells_are_filled_and_crowded_ones_thinned_but_not_at_the_surface() {

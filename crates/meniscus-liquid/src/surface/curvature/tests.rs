@@ -7,9 +7,9 @@ use meniscus_core::shape::Shape;
 
 use super::*;
 use crate::boundary::BoundaryCache;
-use crate::params::{Solid, Surroundings};
 use crate::substep::Substep;
 use crate::surface::advect_surface;
+use crate::surroundings::{Solid, Surroundings};
 
 const BAND: f32 = 5.0;
 

@@ -6,7 +6,11 @@
 //! [`inner`] cells around every particle that has escaped from it is liquid again. (In the manner of the
 //! particle level set of Enright et al. 2002, with the liquid's own particles as the markers.)
 
+pub mod curvature;
 mod initial;
+pub mod separate;
+pub mod shift;
+pub mod thin_walls;
 
 use meniscus_core::advect::advect_point;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field, Slot, block_len, cell_in_block, sides};
@@ -17,12 +21,13 @@ use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace};
 
 use crate::books::Ledger;
 use crate::boundary::Boundary;
-use crate::excess::large_excess;
-use crate::hidden::{ThinWalls, redistance_between};
 use crate::measure::liquid_by_block;
 use crate::params::Params;
-use crate::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
+use crate::particles::Sorted;
 use crate::substep::Substep;
+use crate::surface::separate::{apply_gaps, gaps_at_sides, rise_beyond_sides};
+use crate::surface::thin_walls::{ThinWalls, redistance_between};
+use crate::volume::accounts::large_excess;
 pub use initial::initial_surface;
 
 /// The distance from a particle within which all is liquid, in cells: the radius of a ball with the volume
@@ -35,7 +40,7 @@ pub const fn inner<const D: usize>() -> f32 {
 /// freshly seeded liquid is farther from a particle.
 pub const OUTER: f32 = 1.3;
 
-/// The same within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall.
+/// The distance from the nearest particle beyond which there is no liquid within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall.
 const OUTER_AT_WALL: f32 = 1.9;
 const NEAR_WALL: f32 = 1.0;
 
@@ -138,13 +143,6 @@ fn nearest_of_surface<const D: usize>(phi: &Field<f32, D>, point: [f32; D]) -> O
         .then(|| std::array::from_fn(|a| point[a] - here * gradient[a] / squared))
 }
 
-/// Sorted particles.
-#[derive(Clone, Copy)]
-pub struct Sorted<'a, const D: usize> {
-    pub position: &'a [[f32; D]],
-    pub ranges: &'a BlockRanges<D>,
-}
-
 /// What the particles of a fluid know of where it is: by cell, how far the nearest one is, and the nearest of those that have escaped from it.
 struct Knowledge<const D: usize> {
     nearest: Field<f32, D>,
@@ -196,7 +194,7 @@ pub fn follow_particles<const D: usize>(
 pub struct Followed<'a, const D: usize> {
     /// The particles of the liquid.
     pub liquid: Sorted<'a, D>,
-    /// Those of the second fluid, if there is one.
+    /// The particles of the second fluid, if there is one.
     pub second: Option<Sorted<'a, D>>,
     /// What each block holds too much of the liquid, in cells.
     pub excess: &'a [f64],

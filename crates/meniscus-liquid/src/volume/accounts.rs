@@ -32,7 +32,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Those of blocks that hold what they should.
+    /// The accounts of blocks that hold what they should.
     pub fn new(volume: Vec<f64>) -> Self {
         let nothing = || vec![0.0; volume.len()];
         Self { excess: nothing(), poured: nothing(), left: nothing(), volume }

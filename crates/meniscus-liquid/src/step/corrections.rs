@@ -6,13 +6,13 @@
 use meniscus_core::grid::{Slot, block_len};
 
 use crate::boundary::Boundary;
-use crate::excess::{Census, count_cells, large_excess};
 use crate::params::{AirModel, Params};
 use crate::regions::Owner;
 use crate::state::State;
 use crate::substep::Substep;
 use crate::tracking::Bubble;
-use crate::volume::{CORRECTION, bubble_growth, most_growth, volume_correction};
+use crate::volume::accounts::{Census, count_cells, large_excess};
+use crate::volume::growth::{CORRECTION, bubble_growth, most_growth, volume_correction};
 
 /// The most that the liquid of a block is changed by in a time of correction, as a part of it.
 const MAX_OF_BLOCK: f64 = 0.1;

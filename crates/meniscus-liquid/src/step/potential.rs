@@ -2,7 +2,8 @@
 
 use meniscus_core::vector::dot;
 
-use crate::measure::{Holding, all_liquid, all_room};
+use crate::holding::Holding;
+use crate::measure::{all_liquid, all_room};
 use crate::state::State;
 use crate::substep::Substep;
 

@@ -1,11 +1,22 @@
-//! Particles that join the liquid.
+//! Particles: how they are handed on, and how they are kept where they may be.
+
+pub mod collide;
+mod markers;
 
 use meniscus_core::grid::FaceField;
 use meniscus_core::interpolate::{Stencil, interpolate_faces};
 use meniscus_core::parallel;
-use meniscus_core::particles::Particles;
+use meniscus_core::particles::{BlockRanges, Particles};
 
 use crate::params::{Params, Transfer};
+pub use markers::{Markers, missing_markers};
+
+/// Sorted particles.
+#[derive(Clone, Copy)]
+pub struct Sorted<'a, const D: usize> {
+    pub position: &'a [[f32; D]],
+    pub ranges: &'a BlockRanges<D>,
+}
 
 /// Particles that are not sorted yet.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -55,4 +66,9 @@ impl<const D: usize> Newcomers<D> {
             affine.extend(self.affine);
         }
     }
+}
+
+/// Which half-cell a position is in: bit `a` is set in the upper half along axis `a`.
+pub fn half_of<const D: usize>(x: [f32; D]) -> usize {
+    (0..D).map(|a| ((2.0 * x[a]) as usize & 1) << a).sum()
 }

@@ -10,10 +10,12 @@ use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, block_len, local_inde
 use meniscus_core::level_set::{interface_distance, redistance};
 use meniscus_core::parallel;
 
-use crate::boundary::{Boundary, is_parted, point_in_the_open};
-use crate::params::{Params, Solid};
+use crate::boundary::Boundary;
+use crate::params::Params;
+use crate::particles::Sorted;
 use crate::substep::Substep;
-use crate::surface::Sorted;
+use crate::surroundings::Solid;
+use crate::sweep::{is_parted, point_in_the_open};
 
 /// How far a cell is told of particles, in cells.
 const REACH: i64 = 2;
@@ -225,7 +227,7 @@ struct AtHome<'a, const D: usize> {
     particles: Sorted<'a, D>,
     /// By block: where the particles of each cell begin, and those of the last one end.
     starts: Vec<Vec<u32>>,
-    /// Those of cells whose particles are not just those inside.
+    /// The particles of cells to which not just those inside belong.
     gathered: HashMap<usize, Vec<[f32; D]>>,
 }
 
@@ -293,11 +295,11 @@ mod tests {
     use super::*;
     use crate::books::Ledger;
     use crate::boundary::BoundaryCache;
-    use crate::params::Surroundings;
-    use crate::reseed::reseed;
     use crate::state::{Phase, State};
+    use crate::step::reseed::reseed;
     use crate::substep::Given;
     use crate::surface::Followed;
+    use crate::surroundings::Surroundings;
 
     /// The underside of a plate of a fifth of a cell, barely above the centres of a row of cells.
     const UNDERSIDE: f64 = 11.51;

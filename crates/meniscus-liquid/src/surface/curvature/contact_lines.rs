@@ -11,9 +11,10 @@ use meniscus_core::vector::{dot, norm, sub};
 
 use super::mirrored_in_solid;
 use crate::boundary::Boundary;
-use crate::params::{Params, Solid};
+use crate::params::Params;
 use crate::rigid::{Twist, add, motions};
 use crate::substep::Substep;
+use crate::surroundings::Solid;
 
 /// The impulse in `dt` seconds on each body, about its centre. The bodies are the last of the solids, as in [`Substep::surroundings`].
 pub fn impulses_of_contact_lines<const D: usize>(

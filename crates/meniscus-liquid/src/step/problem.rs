@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use meniscus_core::grid::{FaceField, Field, Slot};
 
+use super::corrections::Corrections;
 use crate::carriers::{carriers, touching};
-use crate::corrections::Corrections;
-use crate::projection::{AffineRegions, Bubbles, Liquid, RigidBody, Touching};
+use crate::params::AirModel;
+use crate::projection::{AffineRegions, Bubbles, Liquid, Touching};
+use crate::rigid::RigidBody;
 use crate::state::State;
 use crate::substep::Substep;
 use crate::tiles::find_regions;
+use crate::volume::growth::constraints;
 
 /// What the liquid of a state is confined by and carries, and what acts on it beside gravity.
 pub struct Problem<const D: usize> {
@@ -33,7 +36,7 @@ impl<const D: usize> Problem<D> {
     pub fn new(substep: Substep<D>, state: &State<D>) -> Self {
         Self {
             bodies: carriers(substep, &state.level_set, &state.bodies),
-            bubbles: state.constraints(substep.params, substep.dt),
+            bubbles: bubbles(substep, state),
             touching: touching(substep, &state.bodies),
             solid_velocity: substep.velocity_of_closed_parts(),
             regions: None,
@@ -82,4 +85,10 @@ impl<const D: usize> Problem<D> {
             weight_outside: self.weight_outside,
         })
     }
+}
+
+/// The bubbles as the projection wants them, where air keeps its volume without being solved for.
+fn bubbles<const D: usize>(Substep { params, dt, .. }: Substep<D>, state: &State<D>) -> Option<Bubbles> {
+    let tracked = state.tracked.as_ref().filter(|_| params.air == AirModel::Bubbles)?;
+    Some(constraints(tracked, params.grid.dx, params.correction_time(dt)))
 }
