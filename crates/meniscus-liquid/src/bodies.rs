@@ -10,7 +10,7 @@ use crate::rigid::{Matrix, SIZE, Twist, mass_matrix, rotation_vector, twist};
 
 /// A rigid body that the liquid moves.
 #[derive(Clone, Debug)]
-pub struct Rigid<const D: usize> {
+pub struct RigidBody<const D: usize> {
     /// Its shape, with its centre of mass at the origin, in metres.
     pub shape: Shape<D>,
     /// Its density, in kg/m³ (2D: kg/m²).
@@ -29,7 +29,7 @@ pub struct Rigid<const D: usize> {
     pub push: Twist,
 }
 
-impl<const D: usize> Rigid<D> {
+impl<const D: usize> RigidBody<D> {
     /// A body at rest; `None` if its shape has no volume or no bounds. Its shape has its centre of mass at the origin.
     pub fn new(shape: Shape<D>, density: f64, pose: RigidTransform<D>) -> Option<Self> {
         let MassProperties { volume, inertia: unit_inertia, .. } = shape.mass_properties()?;
@@ -51,7 +51,7 @@ pub struct RigidState<const D: usize> {
 
 impl<const D: usize> RigidState<D> {
     /// A body as it begins.
-    pub fn new(body: &Rigid<D>) -> Self {
+    pub fn new(body: &RigidBody<D>) -> Self {
         Self { from: body.pose, pose: body.pose, velocity: body.velocity }
     }
 
@@ -97,7 +97,7 @@ pub trait Contact<const D: usize>: Debug + Send + Sync {
 /// What weighs as the fluid does is that of the faces that the body closes, as the flow sees it: gravity moves it as it moves the fluid, and a neutral body stays at rest exactly. What
 /// is heavier is exact, and so is the place of its centre: a ball on a dry floor does not roll. All is exact where the grid sees less than half of it.
 pub fn mass_of<const D: usize>(
-    body: &Rigid<D>,
+    body: &RigidBody<D>,
     pose: &RigidTransform<D>,
     of_faces: &Matrix,
     around: f64,

@@ -11,30 +11,30 @@ pub struct Holding<const D: usize> {
     /// The area of the surface between liquid and air, in faces.
     pub area: f64,
     /// The integral of the position.
-    pub moment: [f64; D],
+    pub first_moment: [f64; D],
 }
 
 impl<const D: usize> Holding<D> {
     /// Nothing.
-    pub const NOTHING: Self = Self { volume: 0.0, area: 0.0, moment: [0.0; D] };
+    pub const NOTHING: Self = Self { volume: 0.0, area: 0.0, first_moment: [0.0; D] };
 
     /// A volume with its centre at a point, without a surface.
     pub fn at(centre: [f64; D], volume: f64) -> Self {
-        Self { volume, area: 0.0, moment: centre.map(|c| c * volume) }
+        Self { volume, area: 0.0, first_moment: centre.map(|c| c * volume) }
     }
 
     /// Adds what a part holds.
     pub fn add(&mut self, other: &Self) {
         self.volume += other.volume;
         self.area += other.area;
-        for (sum, part) in self.moment.iter_mut().zip(other.moment) {
+        for (sum, part) in self.first_moment.iter_mut().zip(other.first_moment) {
             *sum += part;
         }
     }
 
     /// The centre of the volume, in cells.
     pub fn centroid(&self) -> [f64; D] {
-        self.moment.map(|m| if self.volume > 0.0 { m / self.volume } else { 0.0 })
+        self.first_moment.map(|m| if self.volume > 0.0 { m / self.volume } else { 0.0 })
     }
 }
 

@@ -33,14 +33,14 @@ pub mod viscosity;
 mod volume;
 mod walls;
 
-pub use bodies::{Contact, Rigid, RigidState};
+pub use bodies::{Contact, RigidBody, RigidState};
 pub use books::{EnergyBook, VolumeBook};
 pub use params::{AirModel, Params, Reduced, SecondFluid, Slip, TileSize, Tiling, Transfer};
 pub use particles::Markers;
 pub use particles::collide::CollideInfo;
 pub use rigid::{Twist, twist};
-pub use state::{Body, State};
+pub use state::{InitialLiquid, State};
 pub use step::{ReseedInfo, Squeeze, Squeezed, StepError, StepInfo, Workspace, max_time_step, step};
 pub use surroundings::{Smoke, Solid, Source, Surroundings, solid_travel};
-pub use tracking::{Bubble, BubbleEvent, EventKind, LiquidBody, OPEN_AIR, Tracked};
+pub use tracking::{AirRegion, BubbleEvent, EventKind, LiquidBody, OPEN_AIR, Tracked};
 pub use trial::{Preconditioner, TrialSolve};

@@ -173,7 +173,7 @@ pub struct SecondFluid {
     pub viscosity: f64,
 }
 
-/// How the deep interior of fluids is reduced to affine regions: see [`crate::projection`].
+/// How the deep interior of fluids is reduced to affine tiles: see [`crate::projection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiling {
     /// Which fluids.
@@ -189,7 +189,7 @@ pub struct Tiling {
 }
 
 impl Default for Tiling {
-    /// As in Goldade 2020: tiles of 16 cells.
+    /// As in Goldade 2020: boxes of 16 cells.
     fn default() -> Self {
         Self {
             fluids: Reduced::Both,
@@ -201,7 +201,7 @@ impl Default for Tiling {
     }
 }
 
-/// The fluids that are reduced to regions.
+/// The fluids that are reduced to affine tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduced {
     /// The liquid.
@@ -215,11 +215,11 @@ pub enum Reduced {
 /// What the interior of a fluid is cut into. Edges are in cells, and multiples of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileSize {
-    /// Nothing: what is connected is one region.
+    /// Nothing: what is connected is one tile.
     One,
-    /// Tiles of one size.
+    /// Boxes of one size.
     Uniform(usize),
-    /// Tiles that are larger where they are farther from surfaces and solids: powers of two times the least.
+    /// Boxes that are larger where they are farther from surfaces and solids: powers of two times the least.
     Graded {
         /// The edge of the smallest.
         least: usize,

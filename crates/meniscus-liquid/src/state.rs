@@ -18,7 +18,7 @@ use crate::params::{AirModel, Params, Transfer};
 use crate::particles::{Markers, half_of, missing_markers};
 use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::surroundings::{Solid, Surroundings};
-use crate::tracking::{Bubble, Found, Tracked};
+use crate::tracking::{AirRegion, Found, Tracked};
 use crate::volume::accounts::Accounts;
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
@@ -85,28 +85,29 @@ impl Phase {
 
 /// A body of liquid to begin with.
 #[derive(Clone, Debug)]
-pub struct Body<const D: usize> {
+pub struct InitialLiquid<const D: usize> {
     /// Where it is, in metres.
     pub shape: Shape<D>,
     /// Its velocity, in m/s.
     pub velocity: [f64; D],
 }
 
-type Begin<const D: usize> = fn(&Params<D>, &[Body<D>], &[Body<D>], &Surroundings<D>) -> State<D>;
+type Begin<const D: usize> =
+    fn(&Params<D>, &[InitialLiquid<D>], &[InitialLiquid<D>], &Surroundings<D>) -> State<D>;
 
 static BEGIN: InBoth = [&(State::<2>::begin as Begin<2>), &(State::<3>::begin as Begin<3>)];
 
 impl<const D: usize> State<D> {
     /// Bodies of liquid in their surroundings. Where bodies overlap, the first one's velocity holds. A second fluid is at rest.
-    pub fn new(params: &Params<D>, bodies: &[Body<D>], surroundings: &Surroundings<D>) -> Self {
+    pub fn new(params: &Params<D>, bodies: &[InitialLiquid<D>], surroundings: &Surroundings<D>) -> Self {
         Self::with_second(params, bodies, &[], surroundings)
     }
 
     /// Bodies of liquid in their surroundings, as [`new`](Self::new) has them, in a second fluid with the velocities of the first, or nearest, of other bodies.
     pub fn with_second(
         params: &Params<D>,
-        bodies: &[Body<D>],
-        of_second: &[Body<D>],
+        bodies: &[InitialLiquid<D>],
+        of_second: &[InitialLiquid<D>],
         surroundings: &Surroundings<D>,
     ) -> Self {
         picked::<Begin<D>>(BEGIN)(params, bodies, of_second, surroundings)
@@ -114,8 +115,8 @@ impl<const D: usize> State<D> {
 
     fn begin(
         params: &Params<D>,
-        bodies: &[Body<D>],
-        of_second: &[Body<D>],
+        bodies: &[InitialLiquid<D>],
+        of_second: &[InitialLiquid<D>],
         surroundings: &Surroundings<D>,
     ) -> Self {
         let rigid: Vec<RigidState<D>> = surroundings.bodies.iter().map(RigidState::new).collect();
@@ -156,7 +157,7 @@ impl<const D: usize> State<D> {
             // Without a surface to resolve, four in a cell are enough: every other half-cell.
             position.retain(|&x| half_of(x).count_ones().is_multiple_of(2));
         }
-        let with_velocity = |position: Vec<[f32; D]>, bodies: &[Body<D>]| {
+        let with_velocity = |position: Vec<[f32; D]>, bodies: &[InitialLiquid<D>]| {
             let mut particles = Particles::at(position);
             for (x, v) in particles.position.iter().zip(&mut particles.velocity) {
                 *v = body_velocity(bodies, params.to_metres(*x));
@@ -228,7 +229,7 @@ impl<const D: usize> State<D> {
     }
 
     /// The bubbles: regions of air that keep their volume, and that liquid touches.
-    pub fn bubbles(&self) -> impl Iterator<Item = &Bubble<D>> {
+    pub fn bubbles(&self) -> impl Iterator<Item = &AirRegion<D>> {
         self.tracked.iter().flat_map(|tracked| &tracked.regions).filter(|region| region.is_bubble())
     }
 
@@ -295,8 +296,8 @@ pub(crate) fn without_surface<const D: usize>(params: &Params<D>, blocks: &Arc<B
 }
 
 /// The velocity of the first body around a point, or of the nearest.
-fn body_velocity<const D: usize>(bodies: &[Body<D>], point: [f64; D]) -> [f32; D] {
-    let distance = |b: &Body<D>| b.shape.signed_distance(point).max(0.0);
+fn body_velocity<const D: usize>(bodies: &[InitialLiquid<D>], point: [f64; D]) -> [f32; D] {
+    let distance = |b: &InitialLiquid<D>| b.shape.signed_distance(point).max(0.0);
     let nearest = bodies.iter().map(|b| (distance(b), b)).reduce(|a, b| if b.0 < a.0 { b } else { a });
     nearest.map_or([0.0; D], |(_, body)| body.velocity.map(|v| v as f32))
 }

@@ -6,7 +6,7 @@ use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_core::vector::{norm, sub};
 
-use crate::bodies::{Contact, Rigid, RigidState};
+use crate::bodies::{Contact, RigidBody, RigidState};
 use crate::rigid::{Twist, dot, motions};
 
 /// What surrounds the liquid during one substep.
@@ -15,7 +15,7 @@ pub struct Surroundings<const D: usize> {
     /// The solids.
     pub solids: Vec<Solid<D>>,
     /// The rigid bodies that the liquid moves; where they are is part of the state.
-    pub bodies: Vec<Rigid<D>>,
+    pub bodies: Vec<RigidBody<D>>,
     /// What they run into; without it they pass through each other and through solids.
     pub contact: Option<Arc<dyn Contact<D>>>,
     /// Where liquid is poured in.
@@ -112,7 +112,7 @@ fn mean_way<const D: usize>([from, to]: [RigidTransform<D>; 2], point: [f64; D])
 impl<const D: usize> Surroundings<D> {
     /// These surroundings with the rigid bodies among the solids, after the others.
     pub(crate) fn with_bodies(&self, states: &[RigidState<D>]) -> Self {
-        let solid = |(body, state): (&Rigid<D>, &RigidState<D>)| Solid {
+        let solid = |(body, state): (&RigidBody<D>, &RigidState<D>)| Solid {
             shape: body.shape.clone(),
             from: state.from,
             to: state.pose,
@@ -143,10 +143,10 @@ impl<const D: usize> Surroundings<D> {
     }
 }
 
-/// A region that is filled with liquid moving at a velocity.
+/// A place that is filled with liquid moving at a velocity.
 #[derive(Clone, Debug)]
 pub struct Source<const D: usize> {
-    /// The region, in metres.
+    /// The place, in metres.
     pub shape: Shape<D>,
     /// The velocity of the liquid in it, in m/s.
     pub velocity: [f64; D],

@@ -9,14 +9,14 @@ use crate::boundary::{Boundary, BoundaryCache};
 use crate::compiled::{InBoth, picked};
 use crate::params::Params;
 use crate::projection::{
-    AffineRegions, Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project,
+    AffineTiles, Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project,
 };
 use crate::state::State;
 use crate::step::problem::Problem;
 use crate::step::velocity::add_gravity;
 use crate::substep::Substep;
 use crate::surroundings::Surroundings;
-use crate::tiles::find_regions;
+use crate::tiles::find_tiles;
 
 /// What a solve of a pressure system is preconditioned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +45,11 @@ type Project<const D: usize> = fn(
     f64,
     &mut Workspace,
 ) -> Result<(ProjectionInfo<D>, f64), ProjectionError>;
-type Regions<const D: usize> = fn(&State<D>, &Params<D>, &Surroundings<D>) -> Option<AffineRegions>;
+type Tiles<const D: usize> = fn(&State<D>, &Params<D>, &Surroundings<D>) -> Option<AffineTiles>;
 
 static SOLVE: InBoth = [&(State::<2>::solve as Solve<2>), &(State::<3>::solve as Solve<3>)];
 static PROJECT: InBoth = [&(State::<2>::project as Project<2>), &(State::<3>::project as Project<3>)];
-static REGIONS: InBoth =
-    [&(State::<2>::find_regions as Regions<2>), &(State::<3>::find_regions as Regions<3>)];
+static TILES: InBoth = [&(State::<2>::find_tiles as Tiles<2>), &(State::<3>::find_tiles as Tiles<3>)];
 
 impl<const D: usize> State<D> {
     /// The operator and the right-hand side of the pressure if gravity acted for `dt` seconds on the liquid as it is, bubbles
@@ -130,17 +129,17 @@ impl<const D: usize> State<D> {
         })
     }
 
-    /// Which cells move together as affine regions; `None` if the interior of the fluids is not to be reduced.
-    pub fn regions(&self, params: &Params<D>, surroundings: &Surroundings<D>) -> Option<AffineRegions> {
-        picked::<Regions<D>>(REGIONS)(self, params, surroundings)
+    /// Which cells move together as affine tiles; `None` if the interior of the fluids is not to be reduced.
+    pub fn tiles(&self, params: &Params<D>, surroundings: &Surroundings<D>) -> Option<AffineTiles> {
+        picked::<Tiles<D>>(TILES)(self, params, surroundings)
     }
 
-    fn find_regions(&self, params: &Params<D>, surroundings: &Surroundings<D>) -> Option<AffineRegions> {
+    fn find_tiles(&self, params: &Params<D>, surroundings: &Surroundings<D>) -> Option<AffineTiles> {
         let tiling = params.tiling.as_ref()?;
         let surroundings = &surroundings.with_bodies(&self.bodies);
         let blocks = self.level_set.blocks();
         let boundary = Boundary::new(params, surroundings, blocks, &mut BoundaryCache::default());
-        Some(find_regions(params, tiling, &self.level_set, &boundary))
+        Some(find_tiles(params, tiling, &self.level_set, &boundary))
     }
 
     /// Calls `see` with the liquid and with velocities on which gravity has acted.

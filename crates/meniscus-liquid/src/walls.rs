@@ -9,7 +9,7 @@ use crate::substep::Substep;
 use crate::surroundings::Solid;
 
 /// Faces deeper in a solid than this, in cells, are never looked at: nothing moves in there.
-const BURIED: f32 = 3.0;
+const OUT_OF_REACH: f32 = 3.0;
 
 impl<const D: usize> Substep<'_, D> {
     /// The velocity of the solid that is nearest to a point next to one, in m/s, of those that count.
@@ -184,7 +184,7 @@ impl<const D: usize> Substep<'_, D> {
             for axis in (0..D).filter(|&axis| is_wall(axis)) {
                 let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
                 let (distance, normal) = boundary.distance_and_normal(block, x);
-                if distance < -BURIED {
+                if distance < -OUT_OF_REACH {
                     continue;
                 }
                 let own = velocity.axes[axis][slot];

@@ -8,7 +8,7 @@ use meniscus_core::vector::{add_scaled, norm};
 use super::sight::Seen;
 use super::{Boundary, CLOSED};
 use crate::params::Params;
-use crate::rigid::{ClosedFace, Matrix, RigidBody};
+use crate::rigid::{ClosedFace, Matrix, RigidCarrier};
 use crate::surroundings::{Solid, Surroundings};
 use crate::sweep::outwards;
 
@@ -39,7 +39,7 @@ impl<const D: usize> Boundary<D> {
         let mut by_bodies = FaceField::new(blocks.clone(), 0.0);
         for solid in free {
             let closed = closed_faces(&params.grid, solid);
-            let unit_mass = RigidBody::mass_of_faces(&params.grid, solid.to.translation, 1.0, &closed);
+            let unit_mass = RigidCarrier::mass_of_faces(&params.grid, solid.to.translation, 1.0, &closed);
             let (mut faces, mut unseen) = (Vec::new(), Vec::new());
             for (axis, cell, whole) in closed {
                 let Some(upper) = blocks.locate(cell) else { continue };
@@ -118,7 +118,7 @@ mod tests {
     use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 
     use super::*;
-    use crate::bodies::{Rigid, mass_of};
+    use crate::bodies::{RigidBody, mass_of};
 
     /// The mass matrix of the faces that a body closes is the exact one, but for what the grid does not see.
     #[test]
@@ -126,11 +126,11 @@ mod tests {
         let rotation = Rotation::<3>::from_axis_angle([1.0, -2.0, 0.7], 0.8).unwrap();
         let pose = RigidTransform { rotation, translation: [0.51, 0.48, 0.52] };
         let shape = Shape::centred_box([0.0; 3], [0.25, 0.1, 0.15]).unwrap();
-        let body = Rigid::new(shape.clone(), 700.0, pose).unwrap();
+        let body = RigidBody::new(shape.clone(), 700.0, pose).unwrap();
         let grid = Grid { origin: [0.0; 3], dx: 1.0 / 48.0, cells: [48; 3] };
         let solid = Solid { from: pose, to: pose, free: Some(body.velocity), ..Solid::fixed(shape) };
         let closed = closed_faces(&grid, &solid);
-        let of_faces = RigidBody::mass_of_faces(&grid, pose.translation, 1.0, &closed);
+        let of_faces = RigidCarrier::mass_of_faces(&grid, pose.translation, 1.0, &closed);
         let [seen, exact] = [1000.0, 0.0].map(|around| mass_of(&body, &pose, &of_faces, around));
         for (i, j) in (0..6).flat_map(|i| (0..6).map(move |j| (i, j))) {
             let scale = (exact[i][i] * exact[j][j]).sqrt();

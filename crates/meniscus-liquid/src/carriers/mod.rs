@@ -5,11 +5,11 @@ mod films;
 use meniscus_core::grid::{Field, Slot};
 use meniscus_core::vector::norm;
 
-use crate::bodies::{Rigid, RigidState, mass_of};
+use crate::bodies::{RigidBody, RigidState, mass_of};
 use crate::boundary::BodyView;
 use crate::params::Params;
 use crate::projection::Touching;
-use crate::rigid::{FilmFlow, RigidBody, Twist, add, motions_at};
+use crate::rigid::{FilmFlow, RigidCarrier, Twist, add, motions_at};
 use crate::substep::Substep;
 use films::film_flows;
 
@@ -18,13 +18,13 @@ pub fn carriers<const D: usize>(
     substep: Substep<D>,
     level_set: &Field<f32, D>,
     states: &[RigidState<D>],
-) -> Vec<RigidBody<D>> {
+) -> Vec<RigidCarrier<D>> {
     let Substep { params, surroundings, boundary, dt } = substep;
     let bodies = states.iter().zip(&surroundings.bodies).zip(&boundary.bodies).zip(film_flows(substep));
-    let carrier = |(((state, body), view), films): (((&RigidState<D>, &Rigid<D>), &BodyView), _)| {
+    let carrier = |(((state, body), view), films): (((&RigidState<D>, &RigidBody<D>), &BodyView), _)| {
         let mut velocity = state.velocity;
         velocity.iter_mut().zip(params.gravity).for_each(|(v, g)| *v += g * dt);
-        let mut carrier = RigidBody {
+        let mut carrier = RigidCarrier {
             centre: state.pose.translation,
             mass: mass_of(body, &state.pose, &view.unit_mass, density_around(params, level_set, view)),
             velocity,
@@ -36,7 +36,7 @@ pub fn carriers<const D: usize>(
         }
         carrier
     };
-    let mut carriers: Vec<RigidBody<D>> = bodies.map(carrier).collect();
+    let mut carriers: Vec<RigidCarrier<D>> = bodies.map(carrier).collect();
     for (carrier, view) in carriers.iter_mut().zip(&boundary.bodies) {
         let impulse = impulse_at_walls(substep, level_set, view, carrier.centre, &carrier.films);
         carrier.push(&impulse);
@@ -93,7 +93,7 @@ pub fn touching<const D: usize>(
     let contact = surroundings.contact.as_ref()?;
     Some(Touching {
         touches: contact.touches(states, dt),
-        near: NEAR * params.grid.dx,
+        near: TOUCHING * params.grid.dx,
         // What lies on something meets it with what gravity made in one step.
         rest: 2.0 * norm(params.gravity) * dt,
         last: states.iter().map(|body| body.velocity).collect(),
@@ -101,4 +101,4 @@ pub fn touching<const D: usize>(
 }
 
 /// How near things are that touch, in cells.
-const NEAR: f64 = 2e-3;
+const TOUCHING: f64 = 2e-3;

@@ -1,6 +1,6 @@
 //! Measurements in shapes.
 
-use meniscus_core::grid::{BLOCK_EDGE, FaceField, Slot, Tile};
+use meniscus_core::grid::{BLOCK_EDGE, FaceField, HaloTile, Slot};
 use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
 
@@ -42,9 +42,10 @@ pub fn within<const D: usize>(
             &without_walls
         }
     };
-    let of_block =
-        |tile: &mut Tile<f32, D, 1>, block: usize| sum_of_block(state, params, boundary, shape, tile, block);
-    let of_blocks = parallel::map_with(blocks.len(), || Tile::new(0.0), of_block);
+    let of_block = |tile: &mut HaloTile<f32, D, 1>, block: usize| {
+        sum_of_block(state, params, boundary, shape, tile, block)
+    };
+    let of_blocks = parallel::map_with(blocks.len(), || HaloTile::new(0.0), of_block);
     let Sums { volume, flow, square } = of_blocks.into_iter().fold(Sums::NOTHING, Sums::plus);
     let cell_volume = params.cell_volume();
     LiquidWithin {
@@ -97,7 +98,7 @@ fn sum_of_block<const D: usize>(
     params: &Params<D>,
     boundary: &Boundary<D>,
     shape: &Shape<D>,
-    tile: &mut Tile<f32, D, 1>,
+    tile: &mut HaloTile<f32, D, 1>,
     block: usize,
 ) -> Sums<D> {
     let phi = &state.level_set;

@@ -6,19 +6,19 @@ use meniscus_linalg::LowRankTerm;
 use super::faces::Faces;
 use super::{KineticEnergy, Stored};
 use crate::rigid::{
-    FilmFlow, Matrix, RigidBody, SIZE, Twist, dot, fluxes_of_closed_faces, inverse, motion_count, product,
+    FilmFlow, Matrix, RigidCarrier, SIZE, Twist, dot, fluxes_of_closed_faces, inverse, motion_count, product,
     summed,
 };
 
 /// How the pressure of cells and bubbles moves bodies, and the bodies' velocities are fluxes of them.
 pub(super) struct Couplings<'a, const D: usize> {
-    bodies: &'a [RigidBody<D>],
+    bodies: &'a [RigidCarrier<D>],
     of_bodies: Vec<Coupling<'a, D>>,
     cell_mass: f64,
 }
 
 struct Coupling<'a, const D: usize> {
-    body: &'a RigidBody<D>,
+    body: &'a RigidCarrier<D>,
     /// The columns of J: the unknowns that the body touches, in order, and for each the flux out of it that each motion
     /// makes, per area of a face.
     columns: Vec<(usize, Twist)>,
@@ -90,7 +90,7 @@ impl<'a, const D: usize> Couplings<'a, D> {
         self.of_bodies.iter().zip(self.push(scaled_pressure)).map(pushed).collect()
     }
 
-    pub(super) fn bodies(&self) -> &'a [RigidBody<D>] {
+    pub(super) fn bodies(&self) -> &'a [RigidCarrier<D>] {
         self.bodies
     }
 
@@ -135,7 +135,7 @@ fn without_unused<const D: usize>(matrix: &Matrix) -> Vec<f64> {
 }
 
 /// What the motions of a body make flow out of the unknowns, per area of a face, in their order.
-fn columns<T: Stored, const D: usize>(faces: &Faces<T, D>, body: &RigidBody<D>) -> Vec<(usize, Twist)> {
+fn columns<T: Stored, const D: usize>(faces: &Faces<T, D>, body: &RigidCarrier<D>) -> Vec<(usize, Twist)> {
     let liquid = faces.liquid();
     let unknown = |cell| faces.unknown(cell);
     let mut fluxes = fluxes_of_closed_faces(liquid.grid, faces.blocks(), body.centre, &body.faces, unknown);

@@ -31,7 +31,7 @@ impl KineticEnergy {
 /// velocity that it leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
-    /// Of cells, regions and bubbles that are made to grow.
+    /// Of cells, tiles and bubbles that are made to grow.
     pub corrections: f64,
     /// Of solids that move, and of sources.
     pub solids: f64,

@@ -9,7 +9,7 @@ use meniscus_core::parallel;
 use super::energy::{Inertia, Pushed};
 use super::error::{ProjectionError, check_blocks, check_bubbles};
 use super::parts::{Carried, Parts};
-use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_REGION, Stored, plain};
+use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_TILE, Stored, plain};
 
 /// A face with an open fraction above 0 and at least one cell that is solved for.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub(super) struct Faces<'a, T, const D: usize> {
     plain: Vec<f64>,
     /// The blocks that hold or touch a cell of a bubble.
     bubbly: Vec<usize>,
-    /// The affine regions.
+    /// The affine tiles.
     parts: Parts<D>,
 }
 
@@ -81,7 +81,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         }
         check_bubbles(liquid)?;
         let second = second_mobility(liquid)?;
-        let parts = liquid.regions.map_or_else(Parts::default, |r| Parts::new(liquid.level_set.blocks(), r));
+        let parts = liquid.tiles.map_or_else(Parts::default, |r| Parts::new(liquid.level_set.blocks(), r));
         let clear = plain::clear_blocks(liquid);
         let unknown_cells = |block: usize| {
             let levels = liquid.level_set.block(block);
@@ -131,7 +131,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.unknown[cell.block].has(cell.local)
     }
 
-    /// The cells of liquid that are solved for, by themselves or in regions.
+    /// The cells of liquid that are solved for, by themselves or in tiles.
     pub(super) fn liquid_cells(&self) -> usize {
         let of_block = |block: usize| {
             let levels = self.liquid.level_set.block(block);
@@ -166,24 +166,24 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.bubble_at(cell).map(|bubble| self.blocks().slots() + bubble)
     }
 
-    /// The affine region that a cell is of.
+    /// The affine tile that a cell is of.
     #[inline]
-    pub(super) fn region_at(&self, cell: Slot) -> Option<usize> {
-        let region = self.liquid.regions?.of_slot[cell.flat::<D>()];
-        (region != NO_REGION).then_some(region as usize)
+    pub(super) fn tile_at(&self, cell: Slot) -> Option<usize> {
+        let tile = self.liquid.tiles?.of_slot[cell.flat::<D>()];
+        (tile != NO_TILE).then_some(tile as usize)
     }
 
-    /// The affine region that carries the lower face of a cell along an axis.
+    /// The affine tile that carries the lower face of a cell along an axis.
     #[inline]
-    fn region_of_face(&self, axis: usize, upper: Slot) -> Option<usize> {
+    fn tile_of_face(&self, axis: usize, upper: Slot) -> Option<usize> {
         if self.parts.carried(upper.block) == Carried::None {
             return None;
         }
-        let of_lower = || self.blocks().step(upper, axis, 0).and_then(|lower| self.region_at(lower));
-        self.region_at(upper).or_else(of_lower)
+        let of_lower = || self.blocks().step(upper, axis, 0).and_then(|lower| self.tile_at(lower));
+        self.tile_at(upper).or_else(of_lower)
     }
 
-    /// The affine regions block by block.
+    /// The affine tiles block by block.
     pub(super) fn parts(&self) -> &Parts<D> {
         &self.parts
     }
@@ -205,7 +205,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         if open == 0.0 {
             return None;
         }
-        if self.region_of_face(axis, upper).is_some() {
+        if self.tile_of_face(axis, upper).is_some() {
             return None;
         }
         let lower = self.blocks().step(upper, axis, 0);
@@ -592,8 +592,8 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             return face.open / face.mobility;
         }
         let sides = [Some(upper), self.blocks().step(upper, axis, 0)];
-        let of_region = sides.into_iter().flatten().find(|&cell| self.region_at(cell).is_some());
-        of_region.map_or(0.0, |cell| self.density_ratio_at(cell))
+        let of_tile = sides.into_iter().flatten().find(|&cell| self.tile_at(cell).is_some());
+        of_tile.map_or(0.0, |cell| self.density_ratio_at(cell))
     }
 
     pub(super) fn valid(&self) -> FaceField<bool, D> {
@@ -605,7 +605,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 }
                 for (local, valid) in valid.iter_mut().enumerate() {
                     let upper = Slot { block, local };
-                    *valid = self.get(axis, upper).is_some() || self.region_of_face(axis, upper).is_some();
+                    *valid = self.get(axis, upper).is_some() || self.tile_of_face(axis, upper).is_some();
                 }
             });
         }
@@ -655,7 +655,7 @@ fn is_solved_for<T: Stored, const D: usize>(
         return Err(ProjectionError::BadLevelSet { cell: cell.to_vec() });
     }
     let is_air = level >= 0.0 && liquid.second_density_ratio.is_none();
-    if is_air || liquid.regions.is_some_and(|regions| regions.of_slot[slot.flat::<D>()] != NO_REGION) {
+    if is_air || liquid.tiles.is_some_and(|tiles| tiles.of_slot[slot.flat::<D>()] != NO_TILE) {
         return Ok(false);
     }
     let (mut any_open, mut outside) = (false, None);

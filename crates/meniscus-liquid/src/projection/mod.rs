@@ -53,12 +53,12 @@
 //! Where bodies touch, impulses between them that push and do not pull keep them from passing through each other, as multipliers of the same minimum. Those that press are eliminated in the
 //! mass matrices: bodies that press on each other have one matrix together in the place of `M^-1`, of lower rank, and feel the liquid together. Which do is found in rounds.
 //!
-//! # Affine regions
-//! Cells far from all surfaces may move together (Goldade 2020, section 5): a *region* is a velocity carrier with the velocity `u + A (x - c)`, `A` of
+//! # Affine tiles
+//! Cells far from all surfaces may move together (Goldade 2020, section 5): an *affine tile* is a velocity carrier with the velocity `u + A (x - c)`, `A` of
 //! trace 0, on all its faces, those to its neighbours included. It has no pressure nodes, since such a field has no divergence. With
 //! `phi` the row of a face's degrees of freedom, its mass matrix is `M = sum of r phi phi^T` over all its faces (eq. 20), its tentative velocity the
 //! least-squares fit of theirs (eq. 24), which is what the minimum asks for, and the pressures of the cells around it push it by `J = sum of n phi` over
-//! its outer faces (eq. 21). All else is as with rigid bodies. Where the divergence of its cells is to be something, the region
+//! its outer faces (eq. 21). All else is as with rigid bodies. Where the divergence of its cells is to be something, the tile
 //! grows evenly by that, whatever the pressure. For those who ask for the pressure in it, there is the quadratic function whose
 //! gradient has pushed it.
 //!
@@ -130,9 +130,9 @@ use meniscus_linalg::{ExtraUnknown, Operator, Patch, SolveInfo, SolveParams};
 
 pub use crate::contact::Touch;
 use crate::rigid::Twist;
-pub use crate::rigid::{ClosedFace, FilmFlow, RigidBody};
+pub use crate::rigid::{ClosedFace, FilmFlow, RigidCarrier};
 
-pub use affine::{AffineRegions, NO_REGION};
+pub use affine::{AffineTiles, NO_TILE};
 use bodies::Couplings;
 pub use energy::{Inertia, KineticEnergy, Work};
 pub use error::ProjectionError;
@@ -175,11 +175,11 @@ pub struct Liquid<'a, T, const D: usize> {
     /// The air that keeps its volume; the rest has the pressure 0.
     pub bubbles: Option<&'a Bubbles>,
     /// The rigid bodies that pressure moves.
-    pub bodies: &'a [RigidBody<D>],
+    pub bodies: &'a [RigidCarrier<D>],
     /// Where they touch each other and what is around; `None` if they pass through it.
     pub touching: Option<&'a Touching<D>>,
     /// Cells that move together; `None` if each moves on its own.
-    pub regions: Option<&'a AffineRegions>,
+    pub tiles: Option<&'a AffineTiles>,
     /// The density of a second fluid that fills what the liquid leaves, as a part of that of the liquid; `None` if air is what is there.
     pub second_density_ratio: Option<f64>,
     /// By face, whether the wall or the body that closes it lets go of the liquid; `None` if none does. It is looked at only where a face
@@ -275,9 +275,9 @@ impl ProjectionParams {
 pub struct ProjectionInfo<const D: usize> {
     /// Cells with an open face that hold liquid, or the second fluid, and bubbles.
     pub unknowns: usize,
-    /// Affine regions.
-    pub regions: usize,
-    /// Cells that hold liquid, those of regions among them.
+    /// Affine tiles.
+    pub tiles: usize,
+    /// Cells that hold liquid, those of tiles among them.
     pub liquid_cells: usize,
     /// The energies.
     pub kinetic_energy: KineticEnergy,
@@ -359,7 +359,7 @@ pub struct Workspace {
 ///     bubbles: None,
 ///     bodies: &[],
 ///     touching: None,
-///     regions: None,
+///     tiles: None,
 ///     second_density_ratio: None,
 ///     separates: None,
 ///     divergence: None,
@@ -387,9 +387,9 @@ pub fn project<T: Stored, const D: usize>(
     }
     let faces = Faces::new(liquid, params.theta_min)?;
     let bodies = Couplings::new(&faces, params.density);
-    let regions = affine::Carriers::fit(&faces, velocity);
+    let tiles = affine::Carriers::fit(&faces, velocity);
     let mut seconds = ProjectionSeconds::default();
-    let operator = timed(&mut seconds.assemble, || assemble(&faces, &bodies, &regions))?;
+    let operator = timed(&mut seconds.assemble, || assemble(&faces, &bodies, &tiles))?;
     let unknowns = operator.unknowns();
 
     let Workspace { rhs, solution, solver: memory } = workspace;
@@ -425,11 +425,11 @@ pub fn project<T: Stored, const D: usize>(
     let asked = faces.asked(solution);
     let of_solids = faces.work_of_solids(solution, asked.work, rhs);
     let of_sealed = sealed.iter().map(|&i| faces.asked_of(Slot::from_flat::<D>(i), solution));
-    let asked = of_sealed.fold(asked, Asked::less).plus(regions.asked());
+    let asked = of_sealed.fold(asked, Asked::less).plus(tiles.asked());
     let contacts = bodies.work_of_contacts(&body_velocity, solution);
     let body_energy = bodies.energy(&body_velocity).scaled(0.5 * cell_mass);
     let pushed = faces.subtract_gradient(solution, scale, velocity);
-    let pushed = pushed.plus(regions.push(&faces, solution, velocity));
+    let pushed = pushed.plus(tiles.push(&faces, solution, velocity));
     let [tension, outside] = pushed.jumps;
     let corrections = asked.work + pushed.growth;
     let work = Work { corrections, solids: of_solids, tension, outside, contacts }.scaled(cell_mass);
@@ -446,7 +446,7 @@ pub fn project<T: Stored, const D: usize>(
     let valid = faces.valid();
     Ok(ProjectionInfo {
         unknowns,
-        regions: liquid.regions.map_or(0, |regions| regions.count),
+        tiles: liquid.tiles.map_or(0, |tiles| tiles.count),
         liquid_cells: faces.liquid_cells(),
         kinetic_energy: pushed.energy.scaled(0.5 * cell_mass).plus(body_energy),
         body_energy,
@@ -483,8 +483,8 @@ pub fn pressure_system<T: Stored, const D: usize>(
     let faces = Faces::new(liquid, params.theta_min)?;
     let bodies = Couplings::new(&faces, params.density);
     let mut velocity = velocity.clone();
-    let regions = affine::Carriers::fit(&faces, &mut velocity);
-    let operator = assemble(&faces, &bodies, &regions)?;
+    let tiles = affine::Carriers::fit(&faces, &mut velocity);
+    let operator = assemble(&faces, &bodies, &tiles)?;
     let mut rhs = vec![0.0; operator.len()];
     fill_rhs(&faces, &velocity, params.dt / (params.density * liquid.grid.dx), &mut rhs);
     bodies.subtract_flux(&bodies.tentative(), &mut rhs);
@@ -547,12 +547,12 @@ fn largest(values: &[f64]) -> f64 {
 fn assemble<T: Stored, const D: usize>(
     faces: &Faces<T, D>,
     bodies: &Couplings<D>,
-    regions: &affine::Carriers<D>,
+    tiles: &affine::Carriers<D>,
 ) -> Result<Operator<D>, ProjectionError> {
     let fill = |block: usize, patch: &mut Patch<D>| faces.fill(block, patch);
     let couplings = faces.bubble_couplings().into_iter();
     let bubbles: Vec<_> = couplings.map(|couplings| ExtraUnknown { couplings, anchor: 0.0 }).collect();
     let blocks = faces.blocks().clone();
-    let operator = Operator::assemble_with_affine(blocks, fill, &bubbles, &[], &regions.terms())?;
+    let operator = Operator::assemble_with_affine(blocks, fill, &bubbles, &[], &tiles.terms())?;
     Ok(operator.with_outer(&bodies.terms())?)
 }

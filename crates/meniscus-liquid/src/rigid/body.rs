@@ -4,9 +4,9 @@ use meniscus_core::grid::{Blocks, Grid, Slot};
 
 use super::{Matrix, SIZE, Twist, add, dot, inverse, motions_at, product};
 
-/// A rigid body that pressure moves.
+/// A rigid body as a carrier of velocity, which pressure moves.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RigidBody<const D: usize> {
+pub struct RigidCarrier<const D: usize> {
     /// The point that rotations are about, in metres.
     pub centre: [f64; D],
     /// The mass matrix on velocities [`Twist`], in kg, kg m and kg m² (2D: per metre of depth).
@@ -48,7 +48,7 @@ pub struct FilmFlow {
     pub flux: Twist,
 }
 
-impl<const D: usize> RigidBody<D> {
+impl<const D: usize> RigidCarrier<D> {
     /// Adds what an impulse changes of the tentative velocity.
     pub fn push(&mut self, impulse: &Twist) {
         add(&mut self.velocity, &product(&inverse(self.mass), impulse));

@@ -5,7 +5,7 @@ mod body;
 use meniscus_core::grid::Grid;
 use meniscus_core::vector::sub;
 
-pub use body::{ClosedFace, FilmFlow, RigidBody, fluxes_of_closed_faces};
+pub use body::{ClosedFace, FilmFlow, RigidCarrier, fluxes_of_closed_faces};
 
 /// The rigid motions, and the faces of a cell, in three dimensions; in two a part of this is not used.
 pub const SIZE: usize = 6;

@@ -10,7 +10,7 @@ use crate::params::{AirModel, Params};
 use crate::regions::Owner;
 use crate::state::State;
 use crate::substep::Substep;
-use crate::tracking::Bubble;
+use crate::tracking::AirRegion;
 use crate::volume::accounts::{Census, count_cells, large_excess};
 use crate::volume::growth::{CORRECTION, bubble_growth, most_growth, volume_correction};
 
@@ -39,11 +39,11 @@ impl Corrections {
     /// The rate of a cell.
     pub fn rate(&self, block: usize, owner: Option<Owner>) -> f64 {
         match owner {
-            Some(Owner::Body(body)) => {
+            Some(Owner::Liquid(body)) => {
                 let (added, part) = self.bodies[body];
                 added + part * self.liquid[block]
             }
-            Some(Owner::Region(region)) => self.regions[region] + self.air[block],
+            Some(Owner::Air(region)) => self.regions[region] + self.air[block],
             None => 0.0,
         }
     }
@@ -54,7 +54,7 @@ impl<const D: usize> State<D> {
     pub(crate) fn owner(&self, slot: Slot) -> Option<Owner> {
         match &self.tracked {
             Some(tracked) => Owner::of(tracked.labels[slot]),
-            None => (self.level_set[slot] < 0.0).then_some(Owner::Body(0)),
+            None => (self.level_set[slot] < 0.0).then_some(Owner::Liquid(0)),
         }
     }
 
@@ -115,7 +115,7 @@ impl<const D: usize> State<D> {
     /// that is counted; and to bubbles their own volume is more than that of the blocks around them.
     fn is_unsure(&self, params: &Params<D>, census: &Census) -> bool {
         let is_bubble = |owner: &Owner| match (owner, &self.tracked) {
-            (Owner::Region(region), Some(tracked)) => tracked.constrained[*region],
+            (Owner::Air(region), Some(tracked)) => tracked.constrained[*region],
             _ => false,
         };
         params.surface_tension > 0.0 || census.owners.iter().any(|(owner, _)| is_bubble(owner))
@@ -142,7 +142,7 @@ impl<const D: usize> State<D> {
         let (mut explained, mut asked) = (vec![0.0; bodies.len()], vec![0.0; bodies.len()]);
         for ((census, excess), rate) in cells.iter().zip(excess).zip(rates) {
             for (owner, count) in &census.owners {
-                if let Owner::Body(body) = *owner {
+                if let Owner::Liquid(body) = *owner {
                     explained[body] += excess * cell_volume * count / census.liquid;
                     asked[body] += rate * cell_volume * count;
                 }
@@ -168,13 +168,13 @@ impl<const D: usize> State<D> {
         let mut explained = vec![0.0; tracked.regions.len()];
         for (census, excess) in cells.iter().zip(excess).filter(|(census, _)| census.liquid > 0.0) {
             for (owner, count) in &census.owners {
-                if let Owner::Region(region) = *owner {
+                if let Owner::Air(region) = *owner {
                     explained[region] += excess * cell_volume * count / census.air;
                 }
             }
         }
         let open = tracked.open_areas(params.grid.dx);
-        let of_region = |((region, open), explained): ((&Bubble<D>, f64), f64)| {
+        let of_region = |((region, open), explained): ((&AirRegion<D>, f64), f64)| {
             let missing = region.rest_volume - region.volume - explained;
             let mut unexplained = *region;
             unexplained.rest_volume = region.volume + missing;

@@ -17,8 +17,8 @@ pub struct StepInfo {
     pub liquid_cells: usize,
     /// Unknowns of the pressure solve: cells of all fluids, and bubbles.
     pub unknowns: usize,
-    /// Affine regions that took the place of cells.
-    pub regions: usize,
+    /// Affine tiles that took the place of cells.
+    pub tiles: usize,
     /// Cells of the domain wholly inside solids.
     pub solid_cells: usize,
     /// The kinetic energy of the liquid and of the bodies, in J (2D: J/m).

@@ -107,7 +107,7 @@ fn advance<const D: usize>(
     let ranges = sort_into(blocks, params, state, workspace, &mut fate);
     clock.stage("sort");
 
-    state.accounts.move_to([state.level_set.blocks(), blocks]);
+    state.accounts.move_to(state.level_set.blocks(), blocks);
     let outflow = move_surface(substep, &ranges, state, &mut ledger, &mut clock);
     book_flows(substep, state, &mut ledger, [flows.into_sinks, flows.out]);
     clock.stage("level_set");
@@ -131,7 +131,7 @@ fn advance<const D: usize>(
     Ok(StepInfo {
         liquid_cells: projection.liquid_cells,
         unknowns: projection.unknowns,
-        regions: projection.regions,
+        tiles: projection.tiles,
         solid_cells,
         kinetic_energy: state.energy.iter().sum(),
         potential_energy,

@@ -7,20 +7,20 @@ use meniscus_core::grid::{FaceField, Field, Slot};
 use super::corrections::Corrections;
 use crate::carriers::{carriers, touching};
 use crate::params::AirModel;
-use crate::projection::{AffineRegions, Bubbles, Liquid, Touching};
-use crate::rigid::RigidBody;
+use crate::projection::{AffineTiles, Bubbles, Liquid, Touching};
+use crate::rigid::RigidCarrier;
 use crate::state::State;
 use crate::substep::Substep;
-use crate::tiles::find_regions;
+use crate::tiles::find_tiles;
 use crate::volume::growth::constraints;
 
 /// What the liquid of a state is confined by and carries, and what acts on it beside gravity.
 pub struct Problem<const D: usize> {
-    pub bodies: Vec<RigidBody<D>>,
+    pub bodies: Vec<RigidCarrier<D>>,
     pub bubbles: Option<Bubbles>,
     touching: Option<Touching<D>>,
     solid_velocity: Option<FaceField<f64, D>>,
-    regions: Option<AffineRegions>,
+    tiles: Option<AffineTiles>,
     /// The faces at which liquid may come off.
     pub separates: Option<FaceField<bool, D>>,
     /// The pressure of surface tension.
@@ -39,7 +39,7 @@ impl<const D: usize> Problem<D> {
             bubbles: bubbles(substep, state),
             touching: touching(substep, &state.bodies),
             solid_velocity: substep.velocity_of_closed_parts(),
-            regions: None,
+            tiles: None,
             separates: None,
             surface_pressure: None,
             corrections: None,
@@ -50,7 +50,7 @@ impl<const D: usize> Problem<D> {
     /// Lets the deep interior of the fluids move together, if it is to.
     pub fn reduce(&mut self, Substep { params, boundary, .. }: Substep<D>, level_set: &Field<f32, D>) {
         let tiling = params.tiling.as_ref();
-        self.regions = tiling.map(|tiling| find_regions(params, tiling, level_set, boundary));
+        self.tiles = tiling.map(|tiling| find_tiles(params, tiling, level_set, boundary));
     }
 
     /// Calls `see` with the liquid as projections want it, where only a `part` of the corrections is asked for.
@@ -77,7 +77,7 @@ impl<const D: usize> Problem<D> {
             bubbles: bubbles.as_deref(),
             bodies: &self.bodies,
             touching: self.touching.as_ref(),
-            regions: self.regions.as_ref(),
+            tiles: self.tiles.as_ref(),
             second_density_ratio: substep.params.second_density_ratio(),
             separates: self.separates.as_ref(),
             divergence: if self.corrections.is_some() { Some(&divergence) } else { None },

@@ -151,13 +151,16 @@ mod tests {
     use meniscus_core::shape::Shape;
 
     use super::*;
-    use crate::state::Body;
+    use crate::state::InitialLiquid;
     use crate::surroundings::Surroundings;
 
     #[test]
     fn empty_cells_are_filled_and_crowded_ones_thinned_but_not_at_the_surface() {
         let params = Params::new(Grid { origin: [0.0; 2], dx: 1.0, cells: [24, 24] });
-        let pool = Body { shape: Shape::box_between([0.0, 0.0], [24.0, 12.0]).unwrap(), velocity: [0.0; 2] };
+        let pool = InitialLiquid {
+            shape: Shape::box_between([0.0, 0.0], [24.0, 12.0]).unwrap(),
+            velocity: [0.0; 2],
+        };
         let mut state = State::new(&params, &[pool], &Surroundings::default());
         let cell_of = |x: &[f32; 2]| x.map(|c| c as usize);
         // One deep cell and one at the surface are emptied, one deep cell gets twenty more.

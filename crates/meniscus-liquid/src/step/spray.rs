@@ -74,7 +74,7 @@ mod tests {
     use meniscus_core::grid::Grid;
     use meniscus_core::shape::Shape;
 
-    use crate::{Body, Params, State, Surroundings, Transfer, Workspace, step};
+    use crate::{InitialLiquid, Params, State, Surroundings, Transfer, Workspace, step};
 
     /// A particle that no cell resolves falls freely, whatever the pool below it does.
     #[test]
@@ -83,7 +83,8 @@ mod tests {
             transfer: Transfer::Flip { blend: 0.9 },
             ..Params::new(Grid { origin: [0.0; 2], dx: 0.05, cells: [20, 40] })
         };
-        let pool = Body { shape: Shape::box_between([0.0, 0.0], [1.0, 0.3]).unwrap(), velocity: [0.0; 2] };
+        let pool =
+            InitialLiquid { shape: Shape::box_between([0.0, 0.0], [1.0, 0.3]).unwrap(), velocity: [0.0; 2] };
         let surroundings = Surroundings::default();
         let mut state = State::new(&params, &[pool], &surroundings);
         state.particles.position.push([10.0, 14.0]);

@@ -118,8 +118,8 @@ pub fn find_compressed_air<const D: usize>(substep: Substep<D>, regions: &Region
         group.regions.iter().for_each(|&region| of_region[region] = Some(index));
     }
     let group_of = |slot: Slot| match Owner::of(regions.labels[slot])? {
-        Owner::Body(body) => of_body[body],
-        Owner::Region(region) => of_region[region],
+        Owner::Liquid(body) => of_body[body],
+        Owner::Air(region) => of_region[region],
     };
     let changes = changes(substep, groups.len(), group_of);
     let squeeze = |(group, change): (usize, Change)| {

@@ -22,7 +22,7 @@ use crate::params::{Params, Transfer};
 use crate::projection::{
     self, Inertia, Liquid, ProjectionError, ProjectionInfo, Work, kinetic_energy, project,
 };
-use crate::rigid::{RigidBody, Twist, dot};
+use crate::rigid::{RigidCarrier, Twist, dot};
 use crate::state::State;
 use crate::substep::Substep;
 use crate::surface::curvature::{impulses_of_contact_lines, surface_pressure};
@@ -210,7 +210,7 @@ const WORK_OF_CORRECTIONS: f64 = 0.01;
 const MOST_TRIES: usize = 4;
 
 /// What corrections may do anyway: to lift all liquid by this part of a cell, and to make this part of a cell's face of surface.
-const NEGLIGIBLE: f64 = 1e-6;
+const NEGLIGIBLE_WORK: f64 = 1e-6;
 
 impl<const D: usize> State<D> {
     /// The part of their work that corrections may do, if they do too much in a substep: slivers of liquid in a corner that is to grow would be shot out of it. They may do what viscosity takes
@@ -224,7 +224,8 @@ impl<const D: usize> State<D> {
     ) -> Option<f64> {
         let work = info.work.corrections;
         let weight = params.density * self.volume * norm(params.gravity);
-        let negligible = NEGLIGIBLE * (weight * params.grid.dx + params.surface_tension * params.face_area());
+        let negligible =
+            NEGLIGIBLE_WORK * (weight * params.grid.dx + params.surface_tension * params.face_area());
         if negligible == 0.0 || work <= WORK_OF_CORRECTIONS * info.kinetic_energy.after {
             return None;
         }
@@ -243,7 +244,7 @@ impl<const D: usize> State<D> {
         book: &mut EnergyBook,
         info: &ProjectionInfo<D>,
         substep: Substep<D>,
-        bodies: &[RigidBody<D>],
+        bodies: &[RigidCarrier<D>],
         pulls: &[Twist],
     ) {
         let kick = substep.kick();

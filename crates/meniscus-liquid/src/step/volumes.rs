@@ -12,7 +12,7 @@ use crate::regions::Regions;
 use crate::state::State;
 use crate::substep::{Given, Substep};
 use crate::surface::shift::{undo_sudden_change, undo_sudden_changes};
-use crate::tracking::{BubbleEvent, Found, Moment, Tracked, trace};
+use crate::tracking::{BubbleEvent, Found, Now, Tracked, trace};
 use crate::volume::accounts::Accounts;
 
 /// Opens a page of the book of volumes, and the accounts of the blocks if they are closed.
@@ -104,8 +104,8 @@ fn follow_regions<const D: usize>(
         found.regions.fill(&specks, &mut found.volumes, &mut state.level_set);
         ledger.book(|book| &mut book.specks, liquid_by_block(&state.level_set, boundary));
     }
-    let moment = Moment { time: state.time + dt, dt, liquid: state.volume_target };
-    let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, moment);
+    let now = Now { time: state.time + dt, dt, liquid: state.volume_target };
+    let (mut tracked, events) = old.succeeded_by(params, &found, &ancestry, now);
     if state.substep == 0 {
         tracked.rest_as_measured(state.volume_target / ledger.volume().max(f64::MIN_POSITIVE));
     }

@@ -27,7 +27,7 @@ const JUST_LEFT: f32 = 1e-4;
 const LEAST_RISE: f32 = 0.5;
 
 /// How near to a wall a cell is for the wall to be its surface, in cells.
-const NEAR_WALL: f32 = 1.5;
+const AT_WALL: f32 = 1.5;
 
 /// Makes the walls that liquid leaves its surface, in and around the cells that are `leaving`.
 pub fn leave_walls<const D: usize>(
@@ -84,7 +84,7 @@ fn level_at_wall<const D: usize>(
     let Substep { params, boundary, dt, .. } = substep;
     let centre: [f32; D] = boundary.blocks().cell(slot).map(|c| c as f32 + 0.5);
     let distance = boundary.distance(slot.block, centre);
-    if distance.abs() >= NEAR_WALL {
+    if distance.abs() >= AT_WALL {
         return None;
     }
     let normal = boundary.normal(slot.block, centre);

@@ -8,7 +8,7 @@ use meniscus_core::parallel;
 use super::thin_walls::cells_near_thin_walls;
 use crate::boundary::Boundary;
 use crate::measure::liquid_by_block;
-use crate::regions::{Contact, Owner, across, liquid_area};
+use crate::regions::{Interface, Owner, across, liquid_area};
 use crate::tracking::Tracked;
 
 /// An error of the volume beyond this part of it is the work of an event.
@@ -76,8 +76,8 @@ pub fn undo_sudden_changes<const D: usize>(
             let Some(owner) = owner else { continue };
             let other = across(&tracked.labels, &old, blocks.cell(slot), *value < 0.0);
             let pair = match (owner, other) {
-                (Owner::Body(body), Some(Owner::Region(region))) => (body, region),
-                (Owner::Region(region), Some(Owner::Body(body))) => (body, region),
+                (Owner::Liquid(body), Some(Owner::Air(region))) => (body, region),
+                (Owner::Air(region), Some(Owner::Liquid(body))) => (body, region),
                 _ => continue,
             };
             if let Some(shift) = shifts.get(&pair) {
@@ -113,21 +113,21 @@ fn shifts<const D: usize>(tracked: &Tracked<D>, cell_volume: f64) -> Option<BTre
     if of_body.iter().chain(&of_region).all(|missing| *missing == 0.0) {
         return None;
     }
-    let area = liquid_area(&tracked.contacts, of_region.len());
+    let area = liquid_area(&tracked.interfaces, of_region.len());
     let mut free_area = vec![0.0; of_body.len()];
-    for contact in &tracked.contacts {
-        if !tracked.constrained[contact.region] {
-            free_area[contact.body] += contact.area;
+    for interface in &tracked.interfaces {
+        if !tracked.constrained[interface.region] {
+            free_area[interface.body] += interface.area;
         }
-        of_body[contact.body] += of_region[contact.region] * contact.area / area[contact.region];
+        of_body[interface.body] += of_region[interface.region] * interface.area / area[interface.region];
     }
-    let shift = |contact: &Contact| {
-        let shift = if tracked.constrained[contact.region] {
-            -of_region[contact.region] / area[contact.region]
+    let shift = |interface: &Interface| {
+        let shift = if tracked.constrained[interface.region] {
+            -of_region[interface.region] / area[interface.region]
         } else {
-            of_body[contact.body] / free_area[contact.body]
+            of_body[interface.body] / free_area[interface.body]
         };
-        ((contact.body, contact.region), shift.clamp(-MAX_SHIFT, MAX_SHIFT))
+        ((interface.body, interface.region), shift.clamp(-MAX_SHIFT, MAX_SHIFT))
     };
-    Some(tracked.contacts.iter().map(shift).collect())
+    Some(tracked.interfaces.iter().map(shift).collect())
 }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::holding::Holding;
 use crate::params::Params;
-use crate::regions::{Contact, Owner, Regions, Volumes, liquid_area, measure_volumes};
+use crate::regions::{Interface, Owner, Regions, Volumes, liquid_area, measure_volumes};
 use crate::surroundings::Surroundings;
 pub use events::{BubbleEvent, EventKind};
 use matching::{Family, families};
@@ -33,11 +33,11 @@ pub struct Tracked<const D: usize> {
     /// What each cell belongs to: see [`Owner`](crate::regions::Owner).
     pub(crate) labels: Field<u32, D>,
     /// The regions of air.
-    pub regions: Vec<Bubble<D>>,
+    pub regions: Vec<AirRegion<D>>,
     /// The bodies of liquid.
     pub bodies: Vec<LiquidBody>,
     /// Who touches whom.
-    pub(crate) contacts: Vec<Contact>,
+    pub(crate) interfaces: Vec<Interface>,
     /// By region of air: whether its volume is a constraint of the projection.
     pub(crate) constrained: Vec<bool>,
     /// The identity of the next bubble.
@@ -49,7 +49,7 @@ pub const OPEN_AIR: u32 = 0;
 
 /// A region of air.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bubble<const D: usize> {
+pub struct AirRegion<const D: usize> {
     /// Its identity, the same as long as it lives; [`OPEN_AIR`] if it keeps no volume.
     pub id: u32,
     /// When it came to be, in s.
@@ -73,7 +73,7 @@ pub struct Bubble<const D: usize> {
     anchor: [usize; D],
 }
 
-impl<const D: usize> Bubble<D> {
+impl<const D: usize> AirRegion<D> {
     /// Whether it keeps its volume and liquid touches it.
     pub fn is_bubble(&self) -> bool {
         self.id != OPEN_AIR && self.area > 0.0
@@ -107,7 +107,7 @@ pub struct Found<const D: usize> {
 
 /// When regions are followed, from the last time on.
 #[derive(Clone, Copy)]
-pub struct Moment {
+pub struct Now {
     /// The time, in s.
     pub time: f64,
     /// How long ago the last time was, in s.
@@ -147,8 +147,8 @@ impl<const D: usize> Tracked<D> {
         let of_body = |volume: f64| LiquidBody { volume, rest_volume: volume, inflow: 0.0 };
         let bodies = found.volumes.bodies.iter().map(|body| of_body(body.volume * scale.volume)).collect();
         let constrained = found.regions.constrained();
-        let Regions { labels, contacts, .. } = found.regions;
-        Self { labels, regions, bodies, contacts, constrained, next_id }
+        let Regions { labels, interfaces, .. } = found.regions;
+        Self { labels, regions, bodies, interfaces, constrained, next_id }
     }
 
     /// The regions that are too small to be followed, and are to be filled with liquid.
@@ -171,13 +171,13 @@ impl<const D: usize> Tracked<D> {
         params: &Params<D>,
         found: &Found<D>,
         ancestry: &Ancestry,
-        Moment { time, dt, liquid }: Moment,
+        Now { time, dt, liquid }: Now,
     ) -> (Self, Vec<BubbleEvent>) {
         let mut next = Self {
             regions: describe(params, found, time),
             bodies: self.bodies_after(params, found, ancestry, liquid),
             labels: found.regions.labels.clone(),
-            contacts: found.regions.contacts.clone(),
+            interfaces: found.regions.interfaces.clone(),
             constrained: found.regions.constrained(),
             next_id: self.next_id,
         };
@@ -214,10 +214,10 @@ impl<const D: usize> Tracked<D> {
         let has_open_side = params.open_sides.iter().flatten().any(|open| *open);
         let mut open = vec![if has_open_side { f64::INFINITY } else { 0.0 }; self.bodies.len()];
         let mut to_free_air = vec![0.0; self.bodies.len()];
-        for contact in &self.contacts {
-            let area = contact.area * Scale::of(params).area;
-            open[contact.body] += area;
-            to_free_air[contact.body] += if self.constrained[contact.region] { 0.0 } else { area };
+        for interface in &self.interfaces {
+            let area = interface.area * Scale::of(params).area;
+            open[interface.body] += area;
+            to_free_air[interface.body] += if self.constrained[interface.region] { 0.0 } else { area };
         }
         // Bubbles that keep their volume pass on what liquid beside them gives way to.
         if params.second().is_none() && !has_open_side {
@@ -231,7 +231,7 @@ impl<const D: usize> Tracked<D> {
 
     /// By region, the open area of the faces between it and liquid, in m² (2D: m).
     pub(crate) fn open_areas(&self, dx: f64) -> Vec<f64> {
-        let faces = liquid_area(&self.contacts, self.regions.len());
+        let faces = liquid_area(&self.interfaces, self.regions.len());
         faces.into_iter().map(|faces| faces * dx.powi(D as i32 - 1)).collect()
     }
 
@@ -239,7 +239,7 @@ impl<const D: usize> Tracked<D> {
     pub fn set_mean_pressures(&mut self, pressure: &Field<f64, D>) {
         let mut sums = vec![(0.0, 0.0); self.regions.len()];
         for (&label, &pressure) in self.labels.values().iter().zip(pressure.values()) {
-            if let Some(Owner::Region(region)) = Owner::of(label) {
+            if let Some(Owner::Air(region)) = Owner::of(label) {
                 sums[region].0 += pressure;
                 sums[region].1 += 1.0;
             }
@@ -252,7 +252,7 @@ impl<const D: usize> Tracked<D> {
     /// The body that a cell belongs to.
     pub fn body_at(&self, cell: Slot) -> Option<usize> {
         match Owner::of(self.labels[cell]) {
-            Some(Owner::Body(body)) => Some(body),
+            Some(Owner::Liquid(body)) => Some(body),
             _ => None,
         }
     }
@@ -260,7 +260,7 @@ impl<const D: usize> Tracked<D> {
     /// The region of air that a cell belongs to.
     pub fn region_at(&self, cell: [i64; D]) -> Option<usize> {
         match Owner::of(self.labels.get(cell)) {
-            Some(Owner::Region(region)) => Some(region),
+            Some(Owner::Air(region)) => Some(region),
             _ => None,
         }
     }
@@ -298,7 +298,7 @@ impl<const D: usize> Tracked<D> {
     /// Notes what sources push into the bodies.
     pub fn set_inflow(&mut self, boundary: &Boundary<D>) {
         for outlet in &boundary.outlets {
-            if let Some(Owner::Body(body)) = Owner::of(self.labels.get(outlet.cell)) {
+            if let Some(Owner::Liquid(body)) = Owner::of(self.labels.get(outlet.cell)) {
                 self.bodies[body].inflow += outlet.rate;
             }
         }
@@ -399,13 +399,13 @@ impl Scale {
 }
 
 /// The regions as measured, each as it should be, all open.
-fn describe<const D: usize>(params: &Params<D>, found: &Found<D>, time: f64) -> Vec<Bubble<D>> {
+fn describe<const D: usize>(params: &Params<D>, found: &Found<D>, time: f64) -> Vec<AirRegion<D>> {
     let scale = Scale::of(params);
     let anchors = found.regions.air.first_cells();
     // The level set of a liquid may be seen through a wall.
     let touches =
-        liquid_area(&found.regions.contacts, found.regions.air.len()).into_iter().map(|area| area > 0.0);
-    let bubble = |((holding, anchor), touches): ((&Holding<D>, [usize; D]), bool)| Bubble {
+        liquid_area(&found.regions.interfaces, found.regions.air.len()).into_iter().map(|area| area > 0.0);
+    let bubble = |((holding, anchor), touches): ((&Holding<D>, [usize; D]), bool)| AirRegion {
         id: OPEN_AIR,
         born: time,
         volume: holding.volume * scale.volume,

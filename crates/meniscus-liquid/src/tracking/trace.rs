@@ -54,10 +54,10 @@ pub fn trace<const D: usize>(
     let parts: Vec<Vec<(Pair, u32)>> = parallel::map(blocks.len(), of_block);
     let mut ancestry = Ancestry::default();
     for ((from, owner), count) in parts.into_iter().flatten() {
-        let from = from.map(|(Owner::Body(from) | Owner::Region(from))| from);
+        let from = from.map(|(Owner::Liquid(from) | Owner::Air(from))| from);
         match owner {
-            Owner::Body(body) => ancestry.bodies.add(from, body, count),
-            Owner::Region(region) => ancestry.regions.add(from, region, count),
+            Owner::Liquid(body) => ancestry.bodies.add(from, body, count),
+            Owner::Air(region) => ancestry.regions.add(from, region, count),
         }
     }
     ancestry

@@ -66,7 +66,7 @@ impl<const D: usize> Case<D> {
             touching: None,
             surface_pressure: None,
             weight_outside: [0.0; D],
-            regions: None,
+            tiles: None,
             second_density_ratio: None,
             separates: None,
         }

@@ -44,7 +44,7 @@ impl Accounts {
     }
 
     /// Moves to other blocks, of which some are the same: those that are new hold nothing, and the accounts of those that are no longer are closed.
-    pub fn move_to<const D: usize>(&mut self, [old, new]: [&Blocks<D>; 2]) {
+    pub fn move_to<const D: usize>(&mut self, old: &Blocks<D>, new: &Blocks<D>) {
         if old == new {
             return;
         }
@@ -189,8 +189,8 @@ pub struct Census {
 impl Census {
     fn count(&mut self, owner: Owner) {
         match owner {
-            Owner::Body(_) => self.liquid += 1.0,
-            Owner::Region(_) => self.air += 1.0,
+            Owner::Liquid(_) => self.liquid += 1.0,
+            Owner::Air(_) => self.air += 1.0,
         }
         match self.owners.iter_mut().find(|(known, _)| *known == owner) {
             Some((_, cells)) => *cells += 1.0,

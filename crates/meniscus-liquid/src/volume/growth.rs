@@ -6,7 +6,7 @@ use meniscus_core::vector::norm;
 use crate::params::Params;
 use crate::projection::{Bubbles, NO_BUBBLE};
 use crate::regions::Owner;
-use crate::tracking::{Bubble, Tracked};
+use crate::tracking::{AirRegion, Tracked};
 
 /// The part of an error of the volume that is corrected in a time of correction (Goldade 2020, section 7.1; all at
 /// once would ring).
@@ -38,7 +38,7 @@ const MAX_VOID_SHIFT: f64 = 0.5;
 
 /// The rate at which a bubble must grow to regain its volume in so many seconds, in m³/s (2D: m²/s; eq. 25 of Goldade 2020). All has to pass the `open` area of the faces between it and
 /// liquid: beside walls that may be far less than its surface.
-pub fn bubble_growth<const D: usize>(bubble: &Bubble<D>, open: f64, dx: f64, time: f64) -> f64 {
+pub fn bubble_growth<const D: usize>(bubble: &AirRegion<D>, open: f64, dx: f64, time: f64) -> f64 {
     let missing = bubble.rest_volume - bubble.volume;
     let (part, shift) = match bubble.rest_volume > 0.0 {
         true => (CORRECTION, MAX_BUBBLE_SHIFT),
@@ -63,7 +63,7 @@ pub fn constraints<const D: usize>(tracked: &Tracked<D>, dx: f64, time: f64) -> 
     }
     let labels = tracked.labels.values();
     let number = |k: usize| match Owner::of(labels[k]) {
-        Some(Owner::Region(region)) => numbers[region],
+        Some(Owner::Air(region)) => numbers[region],
         _ => NO_BUBBLE,
     };
     Bubbles {

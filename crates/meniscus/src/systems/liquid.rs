@@ -7,10 +7,10 @@ use meniscus_core::grid::Field;
 use meniscus_core::particles::Particles;
 use meniscus_core::shape::Shape;
 use meniscus_io::{Channel, Frame, FrameBubble, NO_AIR, OPEN_AIR, Points, names};
-use meniscus_liquid::projection::{self, AffineRegions, ProjectionError, ProjectionInfo};
+use meniscus_liquid::projection::{self, AffineTiles, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, Params, Preconditioner, RigidState, State, StepInfo, Tiling, Tracked,
-    TrialSolve, Workspace, max_time_step, probe, step,
+    AirModel, AirRegion, EventKind, InitialLiquid, Params, Preconditioner, RigidState, State, StepInfo,
+    Tiling, Tracked, TrialSolve, Workspace, max_time_step, probe, step,
 };
 use meniscus_scene::{ProbeKind, Setup};
 
@@ -36,7 +36,8 @@ impl<const D: usize> Liquid<D> {
         let setup = &world.setup;
         let params = params_of(setup);
         let (mut bodies, second) = bodies_of(&setup.liquids);
-        bodies.extend(setup.fluid.iter().map(|f| Body { shape: everywhere(), velocity: f.velocity }));
+        bodies
+            .extend(setup.fluid.iter().map(|f| InitialLiquid { shape: everywhere(), velocity: f.velocity }));
         let surroundings = surroundings_of(world, Step::new(0.0, 0.0));
         let state = State::with_second(&params, &bodies, &second, &surroundings);
         Self { params, state, workspace: Workspace::default() }
@@ -55,10 +56,10 @@ impl<const D: usize> Liquid<D> {
         (self.params.tiling, self.params.second().is_some())
     }
 
-    /// Which cells move together at this moment: see [`State::regions`].
-    pub fn regions(&self, world: &World<D>) -> Option<AffineRegions> {
+    /// Which cells move together at this moment: see [`State::tiles`].
+    pub fn regions(&self, world: &World<D>) -> Option<AffineTiles> {
         let now = Step::new(self.state.time, 0.0);
-        self.state.regions(&self.params, &surroundings_of(world, now))
+        self.state.tiles(&self.params, &surroundings_of(world, now))
     }
 
     /// Projects the velocities of this moment with another tiling: see [`State::trial_projection`].
@@ -224,7 +225,7 @@ impl<const D: usize> Liquid<D> {
             solve: SolveStats {
                 unknowns: info.unknowns,
                 bubbles: info.constrained_bubbles,
-                regions: info.regions,
+                regions: info.tiles,
                 iterations: info.solve.iterations,
                 residual: info.solve.relative_residual,
                 seconds: stages.get("projection").copied().unwrap_or(0.0),
@@ -260,8 +261,8 @@ fn bubble_of_cells<const D: usize>(tracked: &Tracked<D>, state: &State<D>) -> Fi
     Field::from_fn(state.level_set.blocks().clone(), NO_AIR, of_cell)
 }
 
-fn frame_bubble<const D: usize>(bubble: &Bubble<D>, time: f64) -> FrameBubble<D> {
-    let Bubble { id, volume, rest_volume, pressure, centroid, velocity, area, .. } = *bubble;
+fn frame_bubble<const D: usize>(bubble: &AirRegion<D>, time: f64) -> FrameBubble<D> {
+    let AirRegion { id, volume, rest_volume, pressure, centroid, velocity, area, .. } = *bubble;
     FrameBubble { id, volume, rest_volume, pressure, centroid, velocity, area, age: time - bubble.born }
 }
 

@@ -40,10 +40,10 @@ impl<const D: usize> ContactLines<'_, D> {
         let of_block = |block: usize| {
             let mut force = Twist::default();
             let (centre, half_diagonal) = self.params.block_ball(blocks.coord(block));
-            let reach = REACH * self.params.grid.dx;
+            let reach = REACH_OF_DELTA * self.params.grid.dx;
             if self.distance(solid, centre).abs() <= half_diagonal + reach {
                 blocks.cells_inside(block).for_each(|slot| {
-                    if self.level_set[slot].abs() < FAR {
+                    if self.level_set[slot].abs() < FAR_FROM_LINE {
                         add(&mut force, &self.force_of_cell(solid, blocks.cell(slot).map(|c| c as i64)));
                     }
                 });
@@ -106,7 +106,7 @@ impl<const D: usize> ContactLines<'_, D> {
 
     /// The direction in which the distance from a solid rises.
     fn normal(&self, solid: usize, point: [f64; D]) -> [f64; D] {
-        let step = STEP * self.params.grid.dx;
+        let step = DIFFERENCE * self.params.grid.dx;
         std::array::from_fn(|a| {
             let at = |by: f64| {
                 let mut beside = point;
@@ -120,20 +120,20 @@ impl<const D: usize> ContactLines<'_, D> {
 
 fn unit<const D: usize>(vector: [f64; D]) -> Option<[f64; D]> {
     let length = norm(vector);
-    (length > FLAT).then(|| vector.map(|x| x / length))
+    (length > NO_DIRECTION).then(|| vector.map(|x| x / length))
 }
 
 /// What rises by less has no direction.
-const FLAT: f64 = 1e-12;
+const NO_DIRECTION: f64 = 1e-12;
 
 /// `delta` reaches so far, in cells.
-const REACH: f64 = 1.5;
+const REACH_OF_DELTA: f64 = 1.5;
 
 /// A cell next to a body whose mirrored point is near the surface is nearer to it than this, in cells.
-const FAR: f32 = 3.0;
+const FAR_FROM_LINE: f32 = 3.0;
 
 /// The step of differences of distances, in cells.
-const STEP: f64 = 0.01;
+const DIFFERENCE: f64 = 0.01;
 
 /// How much of a surface is at a distance from it, in cells: the quadratic B-spline, whose sum over cells is 1 wherever the surface lies between them.
 fn delta(distance: f64) -> f64 {

@@ -19,7 +19,7 @@ mod balance;
 mod contact_lines;
 mod sharpen;
 
-use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block, neighbourhood};
+use meniscus_core::grid::{BLOCK_EDGE, Field, HaloTile, Slot, block_len, cell_in_block, neighbourhood};
 use meniscus_core::interpolate::interpolate_cubic;
 use meniscus_core::parallel;
 use meniscus_core::vector::{dot, norm};
@@ -49,7 +49,7 @@ const fn largest_sum<const D: usize>() -> f64 {
 /// How far from a cell the fit looks, in cells.
 const REACH: usize = 2;
 
-type FitTile<const D: usize> = Tile<f32, D, REACH>;
+type FitTile<const D: usize> = HaloTile<f32, D, REACH>;
 
 /// By how much the liquid's pressure exceeds that of the air at the surface near each cell, in Pa: surface tension
 /// times the sum of the principal curvatures, positive for a drop. 0 for cells with no face neighbour across the
@@ -64,7 +64,7 @@ pub fn surface_pressure<const D: usize>(
     parallel::for_chunks_with(
         pressure.values_mut(),
         block_len::<D>(),
-        || Tile::new(0.0),
+        || HaloTile::new(0.0),
         |tile, block, values| {
             if level_set.block(block).iter().all(|v| v.abs() > FAR) {
                 return;
@@ -95,7 +95,7 @@ fn is_at_surface<const D: usize>(tile: &FitTile<D>, centre: usize) -> bool {
 }
 
 /// Values of more variances than this have no weight to speak of: exp(-10).
-const NEGLIGIBLE: f64 = 20.0;
+const NO_WEIGHT: f64 = 20.0;
 
 /// The most coefficients of a fit.
 const MOST: usize = 7;
@@ -127,7 +127,7 @@ fn curvature<const D: usize>(tile: &FitTile<D>, centre: usize) -> f64 {
         let offset: [usize; D] = std::array::from_fn(|a| index / edge.pow(a as u32) % edge);
         let cell = (0..D).fold(centre, |cell, a| cell + offset[a] * stride(a) - REACH * stride(a));
         let value = at(cell);
-        if value * value > NEGLIGIBLE * ACROSS {
+        if value * value > NO_WEIGHT * ACROSS {
             continue;
         }
         let x: [f64; D] = std::array::from_fn(|a| offset[a] as f64 - REACH as f64 - nearest[a]);

@@ -1,14 +1,14 @@
 //! What the fit of the curvature takes from waves, given back.
 
-use meniscus_core::grid::{Field, Tile, block_len, cell_in_block};
+use meniscus_core::grid::{Field, HaloTile, block_len, cell_in_block};
 use meniscus_core::parallel;
 use meniscus_core::vector::{dot, norm};
 
 use super::{FLAT, FitTile, REACH};
 
 /// The variances of the weights of a mean over the surface, along it and across it, in cells².
-const ALONG: f64 = 4.0;
-const ACROSS: f64 = 0.3;
+const MEAN_ALONG: f64 = 4.0;
+const MEAN_ACROSS: f64 = 0.3;
 
 /// How much of the difference from the mean is added. The fit answers a wave of number `k` with `1 - k² v / 2` of its curvature, and the mean over the cells in reach takes `k² m / 2`:
 /// this would be `v / m`, less a little for what both take from the shortest waves.
@@ -20,7 +20,7 @@ pub fn sharpened<const D: usize>(values: &Field<f32, D>, level_set: &Field<f32, 
     parallel::for_chunks_with(
         sharp.values_mut(),
         block_len::<D>(),
-        || (Tile::new(0.0), Tile::new(0.0)),
+        || (HaloTile::new(0.0), HaloTile::new(0.0)),
         |(tile, phi), block, sharp| {
             if values.block(block).iter().all(|value| *value == 0.0) {
                 return;
@@ -53,7 +53,7 @@ fn mean_around<const D: usize>(values: &FitTile<D>, phi: &FitTile<D>, centre: us
         }
         let x: [f64; D] = std::array::from_fn(|a| offset[a] as f64 - REACH as f64);
         let along = dot(x, x) - (dot(gradient, x) / steepness).powi(2);
-        let weight = (-0.5 * (along / ALONG + at(cell).powi(2) / ACROSS)).exp();
+        let weight = (-0.5 * (along / MEAN_ALONG + at(cell).powi(2) / MEAN_ACROSS)).exp();
         sum += weight * value;
         weights += weight;
     }
