@@ -8,7 +8,8 @@ use crate::boundary::{Boundary, NARROW};
 use crate::substep::Substep;
 use crate::surroundings::Solid;
 
-/// Faces deeper in a solid than this, in cells, are never looked at: nothing moves in there.
+/// Faces deeper in a solid than this, in cells, are never looked at: interpolation at a point outside, and along the way of a particle that a solid pushes out, reaches
+/// less far. Deeper ones only cost time.
 const OUT_OF_REACH: f32 = 3.0;
 
 impl<const D: usize> Substep<'_, D> {

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod films;
+mod nodes;
 mod parted;
 mod seams;
 mod sight;
@@ -16,11 +17,13 @@ use meniscus_core::shape::Shape;
 use crate::params::Params;
 use crate::surroundings::{Solid, Source, Surroundings};
 pub use bodies::BodyView;
+use nodes::at_nodes;
 pub use seams::PASSABLE;
 pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
-use sight::{Sight, at_nodes, fill_open, find_sights};
+use sight::{Sight, fill_open, find_sights};
 
-/// Faces that are open by less are taken for closed where liquid is moved.
+/// Faces that are open by less, a part, are taken for closed where liquid is moved: what enters a sliver of a cell leaves through its end at any speed. More, and
+/// liquid is held back in gaps that it could pass; less, and slivers throw liquid.
 pub const NARROW: f32 = 0.1;
 
 /// A cell that a source pushes liquid into.

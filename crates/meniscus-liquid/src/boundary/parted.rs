@@ -3,7 +3,7 @@
 
 use meniscus_core::grid::{block_len, cell_in_block};
 
-use super::sight::node_index;
+use super::nodes::node_index;
 use crate::sweep::{is_parted, point_in_the_open};
 
 /// The faces of a block that a thin wall closes: by cell, a bit for each axis along which its lower face is one. Empty

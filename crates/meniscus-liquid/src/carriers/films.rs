@@ -14,7 +14,8 @@ use crate::rigid::{FilmFlow, Twist, add, fluxes_of_closed_faces, summed};
 use crate::substep::Substep;
 use crate::surroundings::Solid;
 
-/// The farthest cells that what leaves a film comes from, in steps from its rim: more would cost more than they are worth.
+/// The farthest cells that what leaves a film comes from, in steps from its rim. It bounds the cost of a body on a fine grid, where half of its smallest extent is
+/// more: each cell is a column of its term.
 const WIDEST: usize = 8;
 
 /// By rigid body, what its motions make flow through its films.

@@ -100,5 +100,5 @@ pub fn touching<const D: usize>(
     })
 }
 
-/// How near things are that touch, in cells.
+/// How near things are that touch, in cells. More, and things press that are not in contact yet; less, and what lies on something touches it in some substeps only.
 const TOUCHING: f64 = 2e-3;

@@ -7,9 +7,9 @@ use super::quadratic::{Place, minimise};
 use super::row::{Kind, Row, Touch, rows_of};
 use crate::rigid::{RigidCarrier, SIZE, Twist, motion_count};
 
-/// What is left of a row that others contain, as a part of it.
+/// What is left of a row that others contain, as a part of it: the square root of the rounding of doubles.
 const DEPENDENT: f64 = 1e-8;
-/// Contacts that share a load share it evenly: they give by this part of what they would alone.
+/// Contacts that share a load share it evenly: they give by this part of what they would alone. Above rounding, below anything that moves.
 const GIVE: f64 = 1e-9;
 /// How often friction is bounded by the latest impulses.
 const LAGS: usize = 4;

@@ -6,7 +6,8 @@ use meniscus_core::parallel;
 use super::{Interface, Owner, Regions, Volumes};
 use crate::holding::Holding;
 
-/// The level of cells that have been filled: just below the surface, as no more is known of them.
+/// The level of cells that have been filled, in cells: just below the surface, as no more is known of them. Particles hold it from the next substep on; deeper, a speck would add more
+/// liquid than it held air.
 const FILLED: f32 = -0.05;
 
 impl<const D: usize> Regions<D> {

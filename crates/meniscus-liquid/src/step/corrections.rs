@@ -14,13 +14,13 @@ use crate::tracking::AirRegion;
 use crate::volume::accounts::{Census, count_cells, large_excess};
 use crate::volume::growth::{CORRECTION, bubble_growth, most_growth, volume_correction};
 
-/// The most that the liquid of a block is changed by in a time of correction, as a part of it.
+/// The most that the liquid of a block is changed by in a time of correction, as a part of it: ten times what a whole body may.
 const MAX_OF_BLOCK: f64 = 0.1;
 
-/// An excess that is left where it is, as a part of [`large_excess`]: what blocks at rest seem to have comes and goes.
+/// An excess that is left where it is, as a part of [`large_excess`]: what blocks at rest seem to have comes and goes. More leaves drift to whole bodies; less stirs water at rest.
 const SMALL: f64 = 0.15;
 
-/// A block of which solids leave less than this part of its cells holds slivers.
+/// A block of which solids leave less than this part of its cells, a layer, holds slivers: its excess goes to its neighbours, since it would be shot out of it.
 const SLIVERS: f64 = 0.125;
 
 /// The rates at which cells must grow for volumes to be regained, in 1/s.

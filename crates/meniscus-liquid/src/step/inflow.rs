@@ -137,7 +137,7 @@ pub fn empty_sinks<const D: usize>(level_set: &mut Field<f32, D>, params: &Param
     }
 }
 
-/// The least distance from a sink of a cell that it does not cover, in cells: such a cell stays liquid.
+/// The least distance from a sink of a cell that it does not cover, in cells: such a cell stays liquid. No more than to give the level set a sign.
 const LEAST_DISTANCE: f32 = 1e-3;
 
 /// The cells of blocks whose centres sinks cover.
@@ -187,12 +187,10 @@ fn touches<const D: usize>(params: &Params<D>, shape: &Shape<D>, coord: [usize; 
     shape.signed_distance(centre) < half_diagonal + params.grid.dx * f64::from(params.band())
 }
 
-/// What enters and leaves.
-#[derive(Default)]
-pub struct Flows<const D: usize> {
-    /// The particles that sources pour in.
-    pub poured: Newcomers<D>,
-    /// How many sinks took.
+/// What leaves in a substep.
+#[derive(Clone, Copy, Default)]
+pub struct Flows {
+    /// How many particles sinks took.
     pub drained: usize,
     /// What flows into the sinks in the substep, in m³ (2D: m²).
     pub into_sinks: f64,
@@ -206,7 +204,7 @@ fn exchange<const D: usize>(
     ranges: &BlockRanges<D>,
     state: &mut State<D>,
     ledger: &mut Ledger,
-) -> Flows<D> {
+) -> (Newcomers<D>, Flows) {
     let Substep { params, surroundings, boundary, dt } = substep;
     // A fluid that fills the domain leaves sinks nothing that could be empty.
     let sinks = if params.air == AirModel::None { &[][..] } else { &surroundings.sinks };
@@ -237,7 +235,7 @@ fn exchange<const D: usize>(
     }
     let sinks = cells_of_sinks(params, state.level_set.blocks(), sinks);
     let into_sinks = state.flow_out(params, flow_into_sinks(state, &sinks, boundary), dt);
-    Flows { poured: newcomers, drained, into_sinks, out: 0.0 }
+    (newcomers, Flows { drained, into_sinks, out: 0.0 })
 }
 
 /// What goes out through the open sides in a substep, in m³ (2D: m²); its bodies and blocks need not have it.
@@ -263,20 +261,20 @@ pub fn walls_at_start<const D: usize>(
     Some(Boundary::new(params, &at_start, state.level_set.blocks(), &mut workspace.boundary_before))
 }
 
-/// Lets liquid in and out: through sources and sinks, and through open sides.
+/// Lets liquid in and out: through sources and sinks, and through open sides. Gives the particles that sources pour in, and what leaves.
 pub fn let_through<const D: usize>(
     given: Given<D>,
     ranges: &PhaseRanges<D>,
     state: &mut State<D>,
     at_start: Option<Boundary<D>>,
     ledger: &mut Ledger,
-) -> Flows<D> {
-    let mut flows = match at_start.filter(|_| given.surroundings.exchanges()) {
+) -> (Newcomers<D>, Flows) {
+    let (poured, mut flows) = match at_start.filter(|_| given.surroundings.exchanges()) {
         Some(boundary) => exchange(given.with_walls(&boundary), &ranges.liquid, state, ledger),
-        None => Flows::default(),
+        None => Default::default(),
     };
     flows.out = leave(given, state);
-    flows
+    (poured, flows)
 }
 
 impl<const D: usize> State<D> {

@@ -92,10 +92,10 @@ fn advance<const D: usize>(
     let mut ledger = open_book(given, state, at_start.as_ref());
     let newcomers = refill(given, &ranges, state, &mut fate);
     clock.stage("reseed");
-    let flows = let_through(given, &ranges, state, at_start, &mut ledger);
+    let (poured, flows) = let_through(given, &ranges, state, at_start, &mut ledger);
     fate.drained = flows.drained;
     clock.stage("sources");
-    move_particles(given, &ranges, state, newcomers, flows.poured, workspace, &mut fate);
+    move_particles(given, &ranges, state, newcomers, poured, workspace, &mut fate);
     clock.stage("advect");
 
     let blocks = &blocks_of_fields(given, state);
@@ -109,7 +109,7 @@ fn advance<const D: usize>(
 
     state.accounts.move_to(state.level_set.blocks(), blocks);
     let outflow = move_surface(substep, &ranges, state, &mut ledger, &mut clock);
-    book_flows(substep, state, &mut ledger, [flows.into_sinks, flows.out]);
+    book_flows(substep, flows, state, &mut ledger);
     clock.stage("level_set");
     let (bubble_events, mut squeezes) = keep_volumes(substep, state, workspace, &mut ledger, &mut clock);
     settle(substep, state, &ledger, &outflow);

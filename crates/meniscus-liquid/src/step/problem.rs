@@ -16,10 +16,15 @@ use crate::volume::growth::constraints;
 
 /// What the liquid of a state is confined by and carries, and what acts on it beside gravity.
 pub struct Problem<const D: usize> {
+    /// The rigid bodies, after gravity has acted on them.
     pub bodies: Vec<RigidCarrier<D>>,
+    /// The air that keeps its volume without being solved for.
     pub bubbles: Option<Bubbles>,
+    /// Where bodies touch.
     touching: Option<Touching<D>>,
+    /// What the closed parts of faces move with.
     solid_velocity: Option<FaceField<f64, D>>,
+    /// The cells that move together.
     tiles: Option<AffineTiles>,
     /// The faces at which liquid may come off.
     pub separates: Option<FaceField<bool, D>>,

@@ -11,6 +11,7 @@ use crate::state::{Phase, State};
 /// Where the particles of each fluid begin in each block.
 #[derive(Clone, Debug)]
 pub struct PhaseRanges<const D: usize> {
+    /// Of the liquid.
     pub liquid: BlockRanges<D>,
     /// Of the second fluid, if there is one.
     pub second: Option<BlockRanges<D>>,

@@ -8,7 +8,8 @@ use crate::params::Params;
 use crate::state::State;
 use crate::surface::inner;
 
-/// Drops fly on their own in a fluid that is lighter by this factor; others are carried along.
+/// Drops fly on their own in a fluid that is lighter by this factor; others are carried along. Between air in water (800) and liquids (at most 14): drag takes about a hundredth of a drop's
+/// speed while it goes its own size.
 const LIGHTER: f64 = 100.0;
 
 impl<const D: usize> Params<D> {

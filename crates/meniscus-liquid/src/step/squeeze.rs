@@ -34,7 +34,7 @@ pub enum Squeezed {
     Air,
 }
 
-/// What is left of a divergence by rounding is no squeeze, as a part of the right-hand side.
+/// What is left of a divergence by rounding is no squeeze, as a part of the right-hand side. Above the tolerance of solves; a smaller squeeze is not told, and shared by all cells as any.
 const IMBALANCE: f64 = 1e-3;
 
 /// What is squeezed or stretched where nothing gives way: what the solve had to make compatible, if it is the doing of walls or sources. A wheel that turns
@@ -141,10 +141,10 @@ struct Change {
 }
 
 /// What moving walls add to the room of something sealed and take from it elsewhere is the same, but for this part of it: the
-/// fractions that it is measured by are.
+/// fractions that it is measured by are no better. A wheel that turns in a full box must not be told; a piston must.
 const UNEQUAL: f64 = 0.1;
 
-/// What a source has no room for below this part of what it pours, is what the grid does not see exactly.
+/// What a source has no room for below this part of what it pours, is what the grid does not see exactly. Only what is told depends on it, and what is refused of a source.
 const NO_ROOM: f64 = 0.01;
 
 impl Change {

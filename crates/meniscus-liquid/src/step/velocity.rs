@@ -31,8 +31,11 @@ use crate::viscosity::{Viscosity, ViscosityParams, diffuse};
 
 /// How the velocity was found.
 pub struct Solved<const D: usize> {
+    /// How the projection went, the last of them.
     pub projection: ProjectionInfo<D>,
+    /// How the solve of the viscosity went, if there is any.
     pub viscosity: Option<SolveInfo>,
+    /// What changed the kinetic energy.
     pub energy_book: EnergyBook,
 }
 
@@ -203,13 +206,15 @@ impl<const D: usize> Projections<'_, D> {
     }
 }
 
-/// The part of the kinetic energy, and of what gravity can do in a substep, that corrections may add to it.
+/// The part of the kinetic energy, and of what gravity can do in a substep, that corrections may add to it. Measured: one substep of a hundred where water glugs asks for more, and no others.
+/// More lets slivers be shot out of corners, less lets volume drift.
 const WORK_OF_CORRECTIONS: f64 = 0.01;
 
-/// How often less is asked for.
+/// How often less is asked for: each try is a solve. The last one asks for nothing.
 const MOST_TRIES: usize = 4;
 
-/// What corrections may do anyway: to lift all liquid by this part of a cell, and to make this part of a cell's face of surface.
+/// What corrections may do anyway: to lift all liquid by this part of a cell, and to make this part of a cell's face of surface. It keeps liquid at rest, which has no energy, from
+/// being solved for again and again.
 const NEGLIGIBLE_WORK: f64 = 1e-6;
 
 impl<const D: usize> State<D> {

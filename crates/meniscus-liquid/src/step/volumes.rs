@@ -1,7 +1,7 @@
 //! The volumes of a substep: what changed them is booked, and what should not have is undone, as far as corrections cannot mend it.
 
 use super::clock::Clock;
-use super::inflow::fill_sources;
+use super::inflow::{Flows, fill_sources};
 use super::squeeze::{Squeeze, find_compressed_air};
 use super::workspace::Workspace;
 use crate::books::Ledger;
@@ -30,9 +30,9 @@ pub fn open_book<const D: usize>(
 /// Books what flowed into sinks and out through open sides, and what sources and corrections brought; tells what volume the liquid should have.
 pub fn book_flows<const D: usize>(
     Substep { boundary, dt, .. }: Substep<D>,
+    Flows { into_sinks, out, .. }: Flows,
     state: &mut State<D>,
     ledger: &mut Ledger,
-    [into_sinks, out]: [f64; 2],
 ) {
     ledger.flowed(|book| &mut book.left, -out);
     ledger.flowed(|book| &mut book.drained, -into_sinks);
@@ -74,7 +74,7 @@ fn keep_volume<const D: usize>(
     if params.air == AirModel::None {
         // What fills the domain is as much as solids leave of it.
         *volume_target = ledger.volume();
-    } else if undo_sudden_change(level_set, boundary, [ledger.volume(), *volume_target].map(in_cells)) {
+    } else if undo_sudden_change(level_set, boundary, in_cells(ledger.volume()), in_cells(*volume_target)) {
         fill_sources(level_set, params, &surroundings.sources);
         ledger.book(|book| &mut book.shifted, liquid_by_block(level_set, boundary));
     }

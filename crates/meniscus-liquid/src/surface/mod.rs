@@ -37,10 +37,11 @@ pub const fn inner<const D: usize>() -> f32 {
 }
 
 /// The distance from the nearest particle beyond which there is no liquid, in cells. Nothing inside a
-/// freshly seeded liquid is farther from a particle.
+/// freshly seeded liquid is farther from a particle: less opens holes in liquid that is stretched, more leaves liquid behind that has no particles.
 pub const OUTER: f32 = 1.3;
 
-/// The distance from the nearest particle beyond which there is no liquid within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall.
+/// The distance from the nearest particle beyond which there is no liquid within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall. Less than
+/// [`THIN`](crate::sweep::THIN), so that only thin walls are reached through.
 const OUTER_AT_WALL: f32 = 1.9;
 const NEAR_WALL: f32 = 1.0;
 
@@ -49,11 +50,11 @@ const NEAR_WALL: f32 = 1.0;
 const UNSEEN: f32 = OUTER_AT_WALL + 0.02;
 
 /// How far outside the surface a particle has escaped from it, in cells: nearer, it may be as far off as the
-/// surface is.
+/// surface is. Half of the radius of its ball, about: less roughens calm surfaces, more loses what the grid does not resolve.
 const ESCAPED: f32 = 0.15;
 
 /// How far inside a solid the level set is left as the flow brought it, in cells: there are no particles
-/// to hold it to.
+/// to hold it to. Within half a cell a solid may leave a part of the cell open.
 const BURIED: f32 = 0.5;
 
 impl<const D: usize> Params<D> {
@@ -113,10 +114,10 @@ pub fn advect_surface<const D: usize>(
     new
 }
 
-/// What is nearer to the surface than this, in cells, moves as the surface does.
+/// What is nearer to the surface than this, in cells, moves as the surface does: all that the fit of the curvature gives weight, which is nearer than 1.42.
 const WITH_SURFACE: f32 = 1.5;
 
-/// Where the gradient is less than this, squared, there is more than one surface near, or none.
+/// Where the gradient is less than this, squared, there is more than one surface near, or none: half of that of a distance.
 const LEAST_SQUARED_GRADIENT: f32 = 0.5;
 
 /// The nearest point on the surface, of a point next to it. It is the one whose flow carries the level set of the point: with the flow of its own place instead, which differs along the
@@ -173,7 +174,7 @@ impl<const D: usize> Knowledge<D> {
     }
 }
 
-/// What is deeper than this below the surface, in cells, is far from it.
+/// What is deeper than this below the surface, in cells, is far from it: blocks with nothing shallower are not looked at.
 const DEEP: f32 = 2.0;
 
 /// Holds the level set to what sorted particles allow, and makes it a distance again. Balls around particles that have escaped make liquid: where blocks
@@ -290,11 +291,12 @@ fn change_near<const D: usize>(
     ledger.book(|book| &mut book.redistanced, liquid_by_block(phi, boundary));
 }
 
-/// The least distance of a cell's centre in a film from its two surfaces, in cells.
+/// The least distance of a cell's centre in a film from its two surfaces, in cells: a film is then a quarter of a cell thick, as a layer of particles, of which 2^D fill a cell, is at
+/// least. Thinner ones are accelerated the more, thicker ones are liquid from nowhere.
 const HALF_FILM: f32 = 0.125;
 
 /// The neighbours across a film, along the axis that is nearest to its normal, are farther out than this, in cells; those
-/// of a ripple are not.
+/// of a ripple are not: a film's are by `1/sqrt(D)`, less the half of its thickness.
 const ACROSS_FILM: f32 = 0.4;
 
 /// Gives films of less than a cell the thickness that a layer of particles has. Between air of different pressures a film
@@ -345,7 +347,7 @@ fn keep_from_edge<const D: usize>(phi: &mut Field<f32, D>) {
     });
 }
 
-/// How far out of the wall the level set of a cell in it is compared, in cells.
+/// How far out of the wall the level set of a cell in it is compared, in cells: half of the diagonal of a face, about, so that the point's cell is in front of the wall.
 const CLEAR_OF_WALL: f32 = 0.7;
 
 /// Makes the level set in walls agree with that in front of them: a distance changes by no more than the way between two

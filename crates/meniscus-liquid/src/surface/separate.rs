@@ -17,16 +17,17 @@ use crate::boundary::Boundary;
 use crate::measure::{AT_SIDE, beyond_side};
 use crate::substep::Substep;
 
-/// Liquid that moves away from a wall by less than this in a substep, in cells, still touches it.
+/// Liquid that moves away from a wall by less than this in a substep, in cells, still touches it: above rounding of the solve, far below what a substep moves it by.
 const LEAST_GAP: f32 = 1e-3;
 
-/// What tells a cell that has just left a side from one that touches it, in cells.
+/// What tells a cell that has just left a side from one that touches it, in cells: less than [`LEAST_GAP`], above the rounding of levels.
 const JUST_LEFT: f32 = 1e-4;
 
-/// The level set rises by more than this a cell towards a side that liquid has left.
+/// The level set rises by more than this a cell towards a side that liquid has left. Towards a side that liquid touches it falls or is flat, towards one that it has left it rises by 1: half
+/// way between the two.
 const LEAST_RISE: f32 = 0.5;
 
-/// How near to a wall a cell is for the wall to be its surface, in cells.
+/// How near to a wall a cell is for the wall to be its surface, in cells: farther ones are not beside it.
 const AT_WALL: f32 = 1.5;
 
 /// Makes the walls that liquid leaves its surface, in and around the cells that are `leaving`.

@@ -11,10 +11,10 @@ use crate::measure::liquid_by_block;
 use crate::regions::{Interface, Owner, across, liquid_area};
 use crate::tracking::Tracked;
 
-/// An error of the volume beyond this part of it is the work of an event.
+/// An error of the volume beyond this part of it is the work of an event. A divergence mends what is less, where it is; a shift moves all of the surface, where nothing is wrong too.
 const SUDDEN: f64 = 1e-3;
 
-/// The farthest that the level set is moved in a substep, in cells.
+/// The farthest that the level set is moved in a substep, in cells: less than [`ESCAPED`](super::ESCAPED), so that no particle escapes by it.
 const MAX_SHIFT: f64 = 0.1;
 
 /// Moves the surface, by at most [`MAX_SHIFT`], if the volume is off its target, both in cells, by more than slow drift explains; says
@@ -22,7 +22,8 @@ const MAX_SHIFT: f64 = 0.1;
 pub fn undo_sudden_change<const D: usize>(
     level_set: &mut Field<f32, D>,
     boundary: &Boundary<D>,
-    [volume, target]: [f64; 2],
+    volume: f64,
+    target: f64,
 ) -> bool {
     let off = volume - target;
     let slow = SUDDEN * target;
@@ -55,7 +56,7 @@ fn shift<const D: usize>(level_set: &mut Field<f32, D>, by: f64) {
 /// a bubble of few cells measures depends on where it lies on the grid.
 const SUDDEN_FOR_BUBBLE: f64 = 0.02;
 
-/// Bubbles of fewer cells, and voids, are left to the flow: a shift would pin them to the cells that they are in.
+/// Bubbles of fewer cells, and voids, are left to the flow: a shift would pin them to the cells that they are in, since it moves no cell from one side to the other.
 const RESOLVED: f64 = 10.0;
 
 /// Moves the surfaces of the bodies and bubbles whose volumes have changed by more than slow drift explains, by at most
@@ -89,7 +90,7 @@ pub fn undo_sudden_changes<const D: usize>(
     true
 }
 
-/// The least distance of a centre from the surface that a shift leaves, in cells.
+/// The least distance of a centre from the surface that a shift leaves, in cells: no more than to keep its sign.
 const LEAST_LEVEL: f32 = 1e-3;
 
 /// How far the surface between bodies and regions is to move into the air, in cells, by (body, region).

@@ -25,7 +25,7 @@ pub struct Stopped<const D: usize> {
 /// distances from it add up to the step.
 const LEAST_STEP: f64 = 2.0;
 
-/// A point that is nearer than the clearance by this part of it is not pushed: single precision is no better.
+/// A point that is nearer than the clearance by this part of it is not pushed: single precision is no better. With nothing, particles at rest are pushed for ever.
 const SLACK: f64 = 0.01;
 
 /// Follows a straight path, in a substep in which the solid moves too, and slides along the solid where the path meets it.
@@ -72,7 +72,7 @@ pub fn is_free<const D: usize>(solid: &Solid<D>, [from, to]: [[f64; D]; 2], clea
     path.iter().all(|&end| distance(end) > 0.0) && meet(distance, path, LEAST_STEP * clearance).is_none()
 }
 
-/// A wall that is thinner, in cells, may be seeded through.
+/// A wall that is thinner, in cells, may be seeded through, as particles may pass it.
 const LEAST_WALL: f64 = 0.02;
 
 /// Whether two points see one another at the beginning of a substep: then they are on the same side of thin walls.

@@ -91,10 +91,11 @@ pub struct LiquidBody {
     pub inflow: f64,
 }
 
-/// Air that has come from nowhere and holds less than this, in cells, is no more than a gap between particles.
+/// Air that has come from nowhere and holds less than this, in cells, is no more than a gap between particles. It trades small cavities, which close a substep early, for
+/// specks, which would each be a constraint.
 const LEAST_VOID: f64 = 1.0;
 
-/// No air holds less than this, in cells: neither where it is nor how much of it there is could be told.
+/// No air holds less than this, in cells: neither where it is nor how much of it there is could be told. Half a cell is what a curved wall may cut off from a cell.
 const LEAST_BUBBLE: f64 = 0.5;
 
 /// The regions of a moment, found and measured.

@@ -8,11 +8,11 @@ use crate::projection::{Bubbles, NO_BUBBLE};
 use crate::regions::Owner;
 use crate::tracking::{AirRegion, Tracked};
 
-/// The part of an error of the volume that is corrected in a time of correction (Goldade 2020, section 7.1; all at
-/// once would ring).
+/// The part of an error of the volume that is corrected in a time of correction. (Goldade 2020, section 7.1; all at
+/// once would ring.)
 pub const CORRECTION: f64 = 0.5;
 
-/// The most that the volume is changed in a time of correction, as a part of it.
+/// The most that the volume is changed in a time of correction, as a part of it. What is off by more mends more slowly, instead of being pumped up in one substep.
 const MAX_CORRECTION: f64 = 0.01;
 
 impl<const D: usize> Params<D> {
@@ -30,10 +30,11 @@ pub fn volume_correction(volume: f64, target: f64, time: f64) -> f64 {
     (CORRECTION * missing).clamp(-MAX_CORRECTION, MAX_CORRECTION) / time
 }
 
-/// The farthest that the surface of a bubble is moved in a time of correction to regain its volume, in cells.
+/// The farthest that the surface of a bubble is moved in a time of correction to regain its volume, in cells: with more, what has to pass a slit shortens the next substep, in which the
+/// same way takes a higher speed.
 const MAX_BUBBLE_SHIFT: f64 = 0.1;
 
-/// The farthest that the surface of a void, which is to vanish at once, is moved in a time of correction, in cells.
+/// The farthest that the surface of a void, which is to vanish at once, is moved in a time of correction, in cells: one of a cell's width closes in one.
 const MAX_VOID_SHIFT: f64 = 0.5;
 
 /// The rate at which a bubble must grow to regain its volume in so many seconds, in m³/s (2D: m²/s; eq. 25 of Goldade 2020). All has to pass the `open` area of the faces between it and

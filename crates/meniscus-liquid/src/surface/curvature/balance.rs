@@ -75,7 +75,7 @@ impl<const D: usize> Tilt<D> {
     }
 }
 
-/// Islands of less than this, in cells, have no shape to speak of.
+/// Islands of less than this, in cells, have no shape to speak of: their forces are left as they are.
 const SMALLEST: f64 = 1.0;
 
 impl<const D: usize> Islands<D> {

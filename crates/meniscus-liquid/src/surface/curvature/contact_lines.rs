@@ -123,16 +123,16 @@ fn unit<const D: usize>(vector: [f64; D]) -> Option<[f64; D]> {
     (length > NO_DIRECTION).then(|| vector.map(|x| x / length))
 }
 
-/// What rises by less has no direction.
+/// What rises by less over a step, in metres or cells, has no direction: rounding.
 const NO_DIRECTION: f64 = 1e-12;
 
-/// `delta` reaches so far, in cells.
+/// `delta` reaches so far, in cells: the support of the quadratic B-spline.
 const REACH_OF_DELTA: f64 = 1.5;
 
-/// A cell next to a body whose mirrored point is near the surface is nearer to it than this, in cells.
+/// A cell next to a body whose mirrored point is near the surface is nearer to it than this, in cells: twice what [`delta`] reaches.
 const FAR_FROM_LINE: f32 = 3.0;
 
-/// The step of differences of distances, in cells.
+/// The step of differences of distances, in cells: well below a body's radius of curvature, well above rounding.
 const DIFFERENCE: f64 = 0.01;
 
 /// How much of a surface is at a distance from it, in cells: the quadratic B-spline, whose sum over cells is 1 wherever the surface lies between them.
