@@ -10,8 +10,8 @@ use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::projection::{
-    AffineRegions, Bubbles, ClosedFace, Liquid, NO_BUBBLE, NO_REGION, ProjectionError, ProjectionInfo,
-    ProjectionParams, RigidBody, SolidVelocity, Touching, Workspace, max_divergence, project, valid_faces,
+    AffineTiles, Bubbles, ClosedFace, Liquid, NO_BUBBLE, NO_TILE, ProjectionError, ProjectionInfo,
+    ProjectionParams, RigidCarrier, Touching, Workspace, max_divergence, project, valid_faces,
 };
 use meniscus_liquid::{State, Twist};
 use meniscus_scene::{Setup, SolidSetup};
@@ -119,18 +119,23 @@ pub struct Case<const D: usize> {
     /// The bubbles: none, until set.
     pub bubbles: Option<Bubbles>,
     /// The rigid bodies: none, until set.
-    pub bodies: Vec<RigidBody<D>>,
+    pub bodies: Vec<RigidCarrier<D>>,
     /// Where they touch: nowhere, until set.
     pub touching: Option<Touching<D>>,
     /// Cells that move together: none, until set.
-    pub regions: Option<AffineRegions>,
+    pub regions: Option<AffineTiles>,
     /// The density of a second fluid, as a part of the liquid's: there is none, until set.
     pub second_density_ratio: Option<f64>,
     /// Whether all walls let go of the liquid: not, until set.
     pub separates: bool,
     /// The pressure of surface tension: none, until set.
     pub surface_pressure: Option<Field<f64, D>>,
+    /// All faces, of which `separates` speaks.
+    pub all_faces: FaceField<bool, D>,
 }
+
+/// The velocity of the solid at the lower face of a cell along an axis.
+pub type SolidVelocity<'a, const D: usize> = &'a (dyn Fn(usize, [usize; D]) -> f64 + Sync);
 
 impl<const D: usize> Case<D> {
     /// A container full of liquid at rest, from the area fractions of its faces.
@@ -162,6 +167,7 @@ impl<const D: usize> Case<D> {
             second_density_ratio: None,
             separates: false,
             surface_pressure: None,
+            all_faces: FaceField::new(blocks.clone(), true),
             blocks,
         }
     }
@@ -209,13 +215,13 @@ impl<const D: usize> Case<D> {
         }
         let cell = |face: &ClosedFace| blocks.cell(face.upper).map(|c| c as i64);
         let closed: Vec<_> = faces.iter().map(|face| (face.axis, cell(face), face.part)).collect();
-        let mass = RigidBody::mass_of_faces(&grid, centre, density, &closed);
-        self.bodies.push(RigidBody { centre, mass, velocity, faces, films: Vec::new() });
+        let mass = RigidCarrier::mass_of_faces(&grid, centre, density, &closed);
+        self.bodies.push(RigidCarrier { centre, mass, velocity, faces, films: Vec::new() });
     }
 
     /// Lets cells move together: those of one number make a region.
     pub fn set_regions(&mut self, region: impl Fn([usize; D]) -> Option<u32>) {
-        let mut regions = AffineRegions { of_slot: vec![NO_REGION; self.blocks.slots()], count: 0 };
+        let mut regions = AffineTiles { of_slot: vec![NO_TILE; self.blocks.slots()], count: 0 };
         for cell in all_cells(self.grid.cells) {
             if let Some(number) = region(cell) {
                 let slot = self.blocks.locate(cell.map(|c| c as i64)).expect("a cell of the domain");
@@ -236,9 +242,9 @@ impl<const D: usize> Case<D> {
             bubbles: self.bubbles.as_ref(),
             bodies: &self.bodies,
             touching: self.touching.as_ref(),
-            regions: self.regions.as_ref(),
+            tiles: self.regions.as_ref(),
             second_density_ratio: self.second_density_ratio,
-            separates: self.separates.then_some(&lets_go),
+            separates: self.separates.then_some(&self.all_faces),
             divergence: None,
             surface_pressure: self.surface_pressure.as_ref(),
             weight_outside: [0.0; D],
@@ -250,12 +256,18 @@ impl<const D: usize> Case<D> {
         self.project_moving(params, None)
     }
 
+    /// The velocity of the solids by face.
+    pub fn on_faces(&self, solid: SolidVelocity<D>) -> FaceField<f64, D> {
+        FaceField::from_fn(self.blocks.clone(), 0.0, solid)
+    }
+
     /// Projects the velocity, between solids that move.
     pub fn project_moving(
         &mut self,
         params: &ProjectionParams,
-        solid_velocity: Option<SolidVelocity<'_, D>>,
+        solid: Option<SolidVelocity<'_, D>>,
     ) -> Result<ProjectionInfo<D>, ProjectionError> {
+        let solid_velocity = solid.map(|solid| self.on_faces(solid));
         let Self {
             grid,
             level_set,
@@ -269,19 +281,20 @@ impl<const D: usize> Case<D> {
             second_density_ratio,
             separates,
             surface_pressure,
+            all_faces,
             ..
         } = self;
         let liquid = Liquid {
             grid,
             level_set,
             open,
-            solid_velocity,
+            solid_velocity: solid_velocity.as_ref(),
             bubbles: bubbles.as_ref(),
             bodies,
             touching: touching.as_ref(),
-            regions: regions.as_ref(),
+            tiles: regions.as_ref(),
             second_density_ratio: *second_density_ratio,
-            separates: separates.then_some(&lets_go),
+            separates: separates.then_some(&*all_faces),
             divergence: None,
             surface_pressure: surface_pressure.as_ref(),
             weight_outside: [0.0; D],
@@ -309,10 +322,6 @@ impl<const D: usize> Case<D> {
     pub fn max_divergence(&self) -> f64 {
         max_divergence(&self.liquid(), &self.velocity).expect("a valid case")
     }
-}
-
-fn lets_go<const D: usize>(_axis: usize, _cell: [usize; D]) -> bool {
-    true
 }
 
 /// All cells of a grid, x fastest.

@@ -27,10 +27,7 @@ pub fn advect_particles<const D: usize>(
 ) {
     assert_eq!(ranges.blocks(), velocity.blocks(), "particles are sorted by the blocks of the velocity");
     parallel::map_parts_with(split_by_block(position, ranges), FaceTiles::new, |tiles, block, part| {
-        if !part.is_empty() {
-            tiles.load(velocity, block);
-            move_near(block, part, velocity, tiles, dt);
-        }
+        move_part(block, part, velocity, tiles, dt);
     });
 }
 
@@ -52,10 +49,7 @@ pub fn advect_points_then<const D: usize, R: Send>(
         |(tiles, before), block, part| {
             before.clear();
             before.extend_from_slice(part);
-            if !part.is_empty() {
-                tiles.load(velocity, block);
-                move_near(block, part, velocity, tiles, dt);
-            }
+            move_part(block, part, velocity, tiles, dt);
             then(before, part)
         },
     )
@@ -95,11 +89,10 @@ pub fn advect_field<const D: usize>(
     let blocks = field.blocks();
     let mut new = Field::new(blocks.clone(), field.background());
     parallel::for_chunks_with(new.values_mut(), block_len::<D>(), FaceTiles::new, |tiles, block, values| {
-        tiles.load(velocity, block);
         let slots = (0..block_len::<D>()).map(|local| Slot { block, local });
         let centre = |slot: Slot| blocks.cell(slot).map(|c| c as f32 + 0.5);
         let mut origin: Vec<[f32; D]> = slots.clone().map(centre).collect();
-        move_near(block, &mut origin, velocity, tiles, -dt);
+        move_part(block, &mut origin, velocity, tiles, -dt);
         for ((value, slot), origin) in values.iter_mut().zip(slots).zip(origin) {
             if blocks.is_inside(slot) {
                 *value = interpolate(field, origin);
@@ -112,16 +105,20 @@ pub fn advect_field<const D: usize>(
 /// One cell for the stencil and one for the motion.
 const HALO: usize = 2;
 
-/// Moves points that are near one block, whose face velocities are in `tiles`. What leaves the
+/// Moves the points of one block, whose face velocities are loaded into `tiles`. What leaves the
 /// tiles, as in steps of more than a cell, takes its velocity from the field itself, to the same
 /// bits.
-fn move_near<const D: usize>(
+fn move_part<const D: usize>(
     block: usize,
     points: &mut [[f32; D]],
     velocity: &FaceField<f32, D>,
-    tiles: &FaceTiles<D, HALO>,
+    tiles: &mut FaceTiles<D, HALO>,
     dt: f32,
 ) {
+    if points.is_empty() {
+        return;
+    }
+    tiles.load(velocity, block);
     let mut stencils = Stencils::new(velocity.blocks(), block);
     simd(
         #[inline(always)]

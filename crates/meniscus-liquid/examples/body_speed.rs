@@ -8,7 +8,7 @@ use std::time::Instant;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_linalg::{Operator, Solver, Workspace};
-use meniscus_liquid::{Body, Params, Rigid, Solid, State, Surroundings};
+use meniscus_liquid::{InitialLiquid, Params, RigidBody, Solid, State, Surroundings};
 
 /// The pressure system of a tank with balls on a lattice of 4 x 4 x 4, moved a little so that they lie otherwise on the grid.
 fn tank(params: &Params<3>, count: usize, ratio: Option<f64>) -> (Operator<3>, Vec<f64>) {
@@ -19,7 +19,7 @@ fn tank(params: &Params<3>, count: usize, ratio: Option<f64>) -> (Operator<3>, V
     let ball = |centre: [f64; 3]| Shape::sphere(centre, 0.07).expect("a ball");
     let body = |(k, ratio): (usize, f64)| {
         let pose = RigidTransform { translation: centre(k), ..RigidTransform::IDENTITY };
-        Rigid::new(ball([0.0; 3]), 1000.0 * ratio, pose).expect("a body")
+        RigidBody::new(ball([0.0; 3]), 1000.0 * ratio, pose).expect("a body")
     };
     let water = Shape::box_between([0.0; 3], [1.0, 0.93, 1.0]).expect("a box");
     let surroundings = Surroundings {
@@ -27,7 +27,7 @@ fn tank(params: &Params<3>, count: usize, ratio: Option<f64>) -> (Operator<3>, V
         solids: (0..count).filter(|_| ratio.is_none()).map(|k| Solid::fixed(ball(centre(k)))).collect(),
         ..Surroundings::default()
     };
-    let state = State::new(params, &[Body { shape: water, velocity: [0.0; 3] }], &surroundings);
+    let state = State::new(params, &[InitialLiquid { shape: water, velocity: [0.0; 3] }], &surroundings);
     state.pressure_system(params, &surroundings, 0.01).expect("a system")
 }
 

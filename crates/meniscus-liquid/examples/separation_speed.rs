@@ -8,7 +8,7 @@ use std::time::Instant;
 use meniscus_core::grid::{Grid, Slot, block_len};
 use meniscus_core::shape::Shape;
 use meniscus_linalg::{Solver, solve_bounded};
-use meniscus_liquid::{Body, Params, State, Surroundings, Workspace, max_time_step, step};
+use meniscus_liquid::{InitialLiquid, Params, State, Surroundings, Workspace, max_time_step, step};
 
 /// Seconds of the fastest of three runs, and what it gave.
 fn fastest<R>(mut run: impl FnMut() -> R) -> (f64, R) {
@@ -26,8 +26,10 @@ fn main() {
     let (cells, steps) = (arguments.next().unwrap_or(128), arguments.next().unwrap_or(60));
     let grid = Grid { origin: [0.0; 3], dx: 1.0 / cells as f64, cells: [cells; 3] };
     let params = Params { sides_separate: true, ..Params::new(grid) };
-    let ball =
-        Body { shape: Shape::sphere([0.45, 0.6, 0.5], 0.34).expect("a ball"), velocity: [-6.0, 3.0, 0.5] };
+    let ball = InitialLiquid {
+        shape: Shape::sphere([0.45, 0.6, 0.5], 0.34).expect("a ball"),
+        velocity: [-6.0, 3.0, 0.5],
+    };
     let surroundings = Surroundings::default();
     let mut state = State::new(&params, &[ball], &surroundings);
     let mut workspace = Workspace::default();

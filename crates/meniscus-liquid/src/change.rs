@@ -12,19 +12,20 @@ use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::compiled::{InBoth, picked};
 use crate::measure::liquid_by_block;
-use crate::params::{AirModel, Params, Surroundings, Transfer};
-use crate::smoke::Markers;
-use crate::state::{Body, Phase, State, active_blocks, blocks_of_shapes, body_velocity};
+use crate::params::{AirModel, Params, Transfer};
+use crate::particles::Markers;
+use crate::state::{InitialLiquid, Phase, State, active_blocks, blocks_of_shapes, body_velocity};
 use crate::surface::{agree_in_walls, initial_surface, inner};
+use crate::surroundings::Surroundings;
 use crate::tracking::{BubbleEvent, Found};
 
 /// What is changed.
 #[derive(Clone, Debug)]
 pub struct Change<const D: usize> {
     /// Liquid that is put where there is none.
-    pub liquid: Vec<Body<D>>,
+    pub liquid: Vec<InitialLiquid<D>>,
     /// The same of the second fluid.
-    pub second: Vec<Body<D>>,
+    pub second: Vec<InitialLiquid<D>>,
     /// Where solids and bodies were that are there no longer: air, or what else fills the domain, takes their place.
     pub left: Vec<Shape<D>>,
     /// Where solids and bodies are that were not there: what was in their place is gone.
@@ -116,7 +117,7 @@ impl<const D: usize> State<D> {
         params: &Params<D>,
         surroundings: &Surroundings<D>,
         phase: Phase,
-        bodies: &[Body<D>],
+        bodies: &[InitialLiquid<D>],
         before: &Field<f32, D>,
     ) -> Field<f32, D> {
         let shapes: Vec<Shape<D>> = bodies.iter().map(|body| body.shape.clone()).collect();
@@ -170,7 +171,7 @@ impl<const D: usize> State<D> {
         let blocks = Arc::new(active_blocks(params, surroundings, &self.particles.position));
         let mut cache = BoundaryCache::default();
         let boundary = Boundary::new(params, surroundings, &blocks, &mut cache);
-        self.accounts.move_to([self.level_set.blocks(), &blocks]);
+        self.accounts.move_to(self.level_set.blocks(), &blocks);
         self.level_set = level_set.moved_to(&blocks);
         if params.air != AirModel::None {
             agree_in_walls(&mut self.level_set, &boundary);
@@ -180,7 +181,7 @@ impl<const D: usize> State<D> {
         self.pressure = self.pressure.moved_to(&blocks);
 
         let by_block = liquid_by_block(&self.level_set, &boundary);
-        let volume = by_block.iter().sum::<f64>() * params.grid.dx.powi(D as i32);
+        let volume = by_block.iter().sum::<f64>() * params.cell_volume();
         let gained = volume - self.volume;
         self.placed += gained;
         self.volume_target = (self.volume_target + gained).max(0.0);

@@ -1,70 +1,12 @@
 //! What there is: volumes and cells.
 
-use meniscus_core::components::BlockCells;
-use meniscus_core::grid::{BLOCK_EDGE, Field, Slot, Tile, block_len, cell_in_block};
+use meniscus_core::grid::{BLOCK_EDGE, Field, HaloTile, Slot, block_len, cell_in_block};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::parallel;
 use meniscus_core::vector::{dot, norm};
 
 use crate::boundary::Boundary;
-
-/// What a body or a region holds, in cells.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Holding<const D: usize> {
-    /// The volume.
-    pub volume: f64,
-    /// The area of the surface between liquid and air, in faces.
-    pub area: f64,
-    /// The integral of the position.
-    pub moment: [f64; D],
-}
-
-impl<const D: usize> Holding<D> {
-    /// Nothing.
-    pub const NOTHING: Self = Self { volume: 0.0, area: 0.0, moment: [0.0; D] };
-
-    /// A volume with its centre at a point, without a surface.
-    fn at(centre: [f64; D], volume: f64) -> Self {
-        Self { volume, area: 0.0, moment: centre.map(|c| c * volume) }
-    }
-
-    /// Adds what a part holds.
-    pub fn add(&mut self, other: &Self) {
-        self.volume += other.volume;
-        self.area += other.area;
-        for (sum, part) in self.moment.iter_mut().zip(other.moment) {
-            *sum += part;
-        }
-    }
-
-    /// The centre of the volume, in cells.
-    pub fn centroid(&self) -> [f64; D] {
-        self.moment.map(|m| if self.volume > 0.0 { m / self.volume } else { 0.0 })
-    }
-}
-
-/// What the parts of a block hold of air, by the open fraction of its cells.
-pub fn holdings_of_parts<const D: usize>(
-    coord: [usize; D],
-    cells: &BlockCells<D>,
-    open: impl Fn(usize) -> f64,
-) -> Vec<Holding<D>> {
-    let (count, of_cell): (usize, &dyn Fn(usize) -> Option<usize>) = match cells {
-        BlockCells::None => return Vec::new(),
-        BlockCells::All => (1, &|_| Some(0)),
-        BlockCells::Some(parts) => (parts.len(), &|local| parts.of_cell(local)),
-    };
-    let mut holdings = vec![Holding::NOTHING; count];
-    for local in 0..block_len::<D>() {
-        if let Some(part) = of_cell(local) {
-            let inner = cell_in_block::<D>(local);
-            let volume = open(local);
-            let centre = std::array::from_fn(|a| (coord[a] * BLOCK_EDGE + inner[a]) as f64 + 0.5);
-            holdings[part].add(&Holding::at(centre, volume));
-        }
-    }
-    holdings
-}
+use crate::holding::Holding;
 
 /// How liquid fills a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,7 +36,7 @@ fn filling_beside<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>, b
 /// what solids take of its cells.
 pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> Vec<f64> {
     let blocks = phi.blocks();
-    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| match filling_beside(phi, boundary, block) {
+    let of_block = |tile: &mut HaloTile<f32, D, 1>, block: usize| match filling_beside(phi, boundary, block) {
         Filling::Dry => 0.0,
         Filling::Full if boundary.is_clear(block) => block_len::<D>() as f64,
         Filling::Full => blocks.cells_inside(block).map(|slot| boundary.open_volume(slot)).sum(),
@@ -103,13 +45,13 @@ pub fn liquid_by_block<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<
             blocks.cells_inside(block).map(|slot| liquid_fraction(tile, boundary, slot)).sum()
         }
     };
-    parallel::map_with(blocks.len(), || Tile::new(0.0), of_block)
+    parallel::map_with(blocks.len(), || HaloTile::new(0.0), of_block)
 }
 
 /// All liquid, without the area of its surface.
 pub fn all_liquid<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -> Holding<D> {
     let blocks = phi.blocks();
-    let of_block = |tile: &mut Tile<f32, D, 1>, block: usize| match filling_beside(phi, boundary, block) {
+    let of_block = |tile: &mut HaloTile<f32, D, 1>, block: usize| match filling_beside(phi, boundary, block) {
         Filling::Dry => Holding::NOTHING,
         Filling::Full => room_of_block(boundary, block),
         Filling::InPart => {
@@ -122,7 +64,7 @@ pub fn all_liquid<const D: usize>(phi: &Field<f32, D>, boundary: &Boundary<D>) -
             sum(blocks.cells_inside(block).map(of_cell))
         }
     };
-    let of_blocks = parallel::map_with(blocks.len(), || Tile::new(0.0), of_block);
+    let of_blocks = parallel::map_with(blocks.len(), || HaloTile::new(0.0), of_block);
     sum(of_blocks)
 }
 
@@ -152,7 +94,7 @@ fn sum<const D: usize>(parts: impl IntoIterator<Item = Holding<D>>) -> Holding<D
 
 /// The centre of the liquid of a cell of which it fills such a part, in cells from the cell's lower corner: exact where its surface is
 /// across an axis, and a hundredth of a cell off where it leans.
-fn centre_of_liquid<const D: usize>(tile: &Tile<f32, D, 1>, part: f64, inner: [usize; D]) -> [f64; D] {
+fn centre_of_liquid<const D: usize>(tile: &HaloTile<f32, D, 1>, part: f64, inner: [usize; D]) -> [f64; D] {
     let normal = rises(tile, inner);
     let length = norm(normal);
     let back = if length > 0.0 { 0.5 * (1.0 - part) / length } else { 0.0 };
@@ -160,10 +102,10 @@ fn centre_of_liquid<const D: usize>(tile: &Tile<f32, D, 1>, part: f64, inner: [u
 }
 
 /// By how much the level set rises along each axis around a cell, in two cells.
-fn rises<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> [f64; D] {
-    let centre = Tile::<f32, D, 1>::index(inner.map(|c| c + 1));
+fn rises<const D: usize>(tile: &HaloTile<f32, D, 1>, inner: [usize; D]) -> [f64; D] {
+    let centre = HaloTile::<f32, D, 1>::index(inner.map(|c| c + 1));
     std::array::from_fn(|a| {
-        let stride = Tile::<f32, D, 1>::stride(a);
+        let stride = HaloTile::<f32, D, 1>::stride(a);
         f64::from(tile.values()[centre + stride] - tile.values()[centre - stride])
     })
 }
@@ -174,20 +116,20 @@ pub fn load_extended<const D: usize>(
     phi: &Field<f32, D>,
     block: usize,
     boundary: &Boundary<D>,
-    tile: &mut Tile<f32, D, 1>,
+    tile: &mut HaloTile<f32, D, 1>,
 ) {
     tile.load(phi, block);
     let (coord, cells) = (phi.blocks().coord(block), phi.blocks().cells());
     for axis in 0..D {
-        let edge = Tile::<f32, D, 1>::EDGE;
+        let edge = HaloTile::<f32, D, 1>::EDGE;
         // The tile's cells along the axis are those of the domain from `first` to before `end`.
         let first = usize::from(coord[axis] == 0);
         let end = (cells[axis] + 1 - coord[axis] * BLOCK_EDGE).min(edge);
-        let stride = Tile::<f32, D, 1>::stride(axis);
+        let stride = HaloTile::<f32, D, 1>::stride(axis);
         if first == 0 && end == edge {
             continue;
         }
-        for index in 0..Tile::<f32, D, 1>::LEN {
+        for index in 0..HaloTile::<f32, D, 1>::LEN {
             let c = index / stride % edge;
             let nearest = c.clamp(first, end.max(first + 1) - 1);
             let at = index + nearest * stride - c * stride;
@@ -217,7 +159,11 @@ pub fn beyond_side(first: f32, second: f32) -> f32 {
 pub const AT_SIDE: f32 = -0.5;
 
 /// The part of a cell that is liquid and open.
-pub fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, boundary: &Boundary<D>, slot: Slot) -> f64 {
+pub fn liquid_fraction<const D: usize>(
+    tile: &HaloTile<f32, D, 1>,
+    boundary: &Boundary<D>,
+    slot: Slot,
+) -> f64 {
     let inner = cell_in_block::<D>(slot.local);
     let (wet, open) = (wet_fraction(tile, inner), boundary.open_volume(slot));
     let both_cut = wet > 0.0 && wet < 1.0 && open > 0.0 && open < 1.0;
@@ -228,7 +174,7 @@ pub fn liquid_fraction<const D: usize>(tile: &Tile<f32, D, 1>, boundary: &Bounda
 
 /// The part of a cell that is liquid, open and in a shape, by the part that is in the shape and the direction into it.
 pub fn liquid_fraction_in<const D: usize>(
-    tile: &Tile<f32, D, 1>,
+    tile: &HaloTile<f32, D, 1>,
     boundary: &Boundary<D>,
     slot: Slot,
     inside: f64,
@@ -270,8 +216,8 @@ fn cosine<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
 /// The part of a cell where the multilinear interpolant of cell values is negative. The interpolant is linear
 /// along each axis between cell centres, so the cell is cut at its centre into 2^D parts, each of which takes it as the
 /// plane through its middle.
-fn wet_fraction<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> f64 {
-    let centre = Tile::<f32, D, 1>::index(inner.map(|c| c + 1));
+fn wet_fraction<const D: usize>(tile: &HaloTile<f32, D, 1>, inner: [usize; D]) -> f64 {
+    let centre = HaloTile::<f32, D, 1>::index(inner.map(|c| c + 1));
     let own = tile.values()[centre];
     // A distance of one (the half-diagonal of a cell is less) leaves nothing of the other sign.
     if own.abs() >= 1.0 {
@@ -298,11 +244,11 @@ fn wet_fraction<const D: usize>(tile: &Tile<f32, D, 1>, inner: [usize; D]) -> f6
 }
 
 /// A cell and those around it: 3^D values, x fastest.
-fn values_around<const D: usize>(tile: &Tile<f32, D, 1>, centre: usize) -> [f32; 27] {
+fn values_around<const D: usize>(tile: &HaloTile<f32, D, 1>, centre: usize) -> [f32; 27] {
     let mut around = [0.0; 27];
     for (index, value) in around.iter_mut().enumerate().take(3usize.pow(D as u32)) {
         let from = (0..D).fold(centre, |from, a| {
-            let stride = Tile::<f32, D, 1>::stride(a);
+            let stride = HaloTile::<f32, D, 1>::stride(a);
             from + index / 3usize.pow(a as u32) % 3 * stride - stride
         });
         *value = tile.values()[from];
@@ -356,7 +302,7 @@ pub fn wet_part_meanwhile<const D: usize>(
     below_plane::<D>(&corners[..1 << D])
 }
 
-/// The same as [`wet_part_around`], by the level set at its centre too.
+/// The part of a face that is wet, by its centre, the axis that it is normal to, and the level set at its centre.
 fn wet_part_by_middle<const D: usize>(
     phi: &Field<f32, D>,
     axis: usize,
@@ -386,7 +332,7 @@ fn middle_of_face<const D: usize>(axis: usize, cell: [i64; D]) -> [f32; D] {
     std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 })
 }
 
-/// The level set there.
+/// The level set at the middle of the lower face of a cell along an axis.
 fn at_middle<const D: usize>(phi: &Field<f32, D>, axis: usize, cell: [i64; D]) -> f32 {
     let below = std::array::from_fn(|a| cell[a] - i64::from(a == axis));
     0.5 * (phi.get(cell) + phi.get(below))
@@ -453,7 +399,8 @@ mod tests {
 
     use super::*;
     use crate::boundary::BoundaryCache;
-    use crate::params::{Params, Solid, Surroundings};
+    use crate::params::Params;
+    use crate::surroundings::{Solid, Surroundings};
 
     fn volume<const D: usize>(solids: Vec<Solid<D>>, phi: impl Fn([f64; D]) -> f64 + Sync) -> f64 {
         let params = Params::new(Grid { origin: [0.0; D], dx: 1.0, cells: [20; D] });

@@ -1,15 +1,9 @@
-//! What a simulation is given and does not change by itself.
-
-use std::sync::Arc;
+//! The numbers of a simulation.
 
 use meniscus_core::grid::{BLOCK_EDGE, Grid};
-use meniscus_core::shape::{MassProperties, RigidTransform, Shape};
-use meniscus_core::vector::sub;
 use meniscus_linalg::SolveParams;
 
-use crate::bodies::{Contact, RigidState};
 use crate::projection::ProjectionParams;
-use crate::rigid::{SIZE, Twist, dot, motions};
 
 /// The numbers of a simulation.
 #[derive(Clone, Debug)]
@@ -19,7 +13,7 @@ pub struct Params<const D: usize> {
     /// Which sides of the domain, lower and upper along each axis, are open: liquid leaves through them, and
     /// the pressure there is that of the air. The others are walls.
     pub open_sides: [[bool; 2]; D],
-    /// Whether the other sides let go of the liquid: see [`Solid::separates`].
+    /// Whether the other sides let go of the liquid: see [`Solid::separates`](crate::Solid::separates).
     pub sides_separate: bool,
     /// The acceleration of gravity, in m/s².
     pub gravity: [f64; D],
@@ -84,6 +78,16 @@ impl<const D: usize> Params<D> {
         self.cfl.ceil() as usize + 2
     }
 
+    /// The volume of a cell, in m³ (2D: m²).
+    pub(crate) fn cell_volume(&self) -> f64 {
+        self.grid.dx.powi(D as i32)
+    }
+
+    /// The area of a face, in m² (2D: m).
+    pub(crate) fn face_area(&self) -> f64 {
+        self.grid.dx.powi(D as i32 - 1)
+    }
+
     /// The numbers of the projection of a substep.
     pub(crate) fn projection(&self, dt: f64) -> ProjectionParams {
         ProjectionParams { dt, density: self.density, theta_min: self.theta_min, solve: self.solve }
@@ -119,7 +123,7 @@ impl<const D: usize> Params<D> {
         }
     }
 
-    /// The density of that fluid as a part of the liquid's.
+    /// The density of the second fluid as a part of the liquid's.
     pub(crate) fn second_density_ratio(&self) -> Option<f64> {
         self.second().map(|second| second.density / self.density)
     }
@@ -169,7 +173,7 @@ pub struct SecondFluid {
     pub viscosity: f64,
 }
 
-/// How the deep interior of fluids is reduced to affine regions: see [`crate::projection`].
+/// How the deep interior of fluids is reduced to affine tiles: see [`crate::projection`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiling {
     /// Which fluids.
@@ -178,14 +182,14 @@ pub struct Tiling {
     pub size: TileSize,
     /// Layers of cells along a free surface that stay cells; at least 1, as the other bands.
     pub surface_band: usize,
-    /// The same along the surface between two fluids; 6 where both are reduced and 3 else if not given.
+    /// Layers along the surface between two fluids that stay cells; 6 where both are reduced and 3 else if not given.
     pub interface_band: Option<usize>,
-    /// The same along solids and sides of the domain.
+    /// Layers along solids and sides of the domain that stay cells.
     pub solid_band: usize,
 }
 
 impl Default for Tiling {
-    /// As in Goldade 2020: tiles of 16 cells.
+    /// As in Goldade 2020: boxes of 16 cells.
     fn default() -> Self {
         Self {
             fluids: Reduced::Both,
@@ -197,7 +201,7 @@ impl Default for Tiling {
     }
 }
 
-/// The fluids that are reduced to regions.
+/// The fluids that are reduced to affine tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduced {
     /// The liquid.
@@ -211,11 +215,11 @@ pub enum Reduced {
 /// What the interior of a fluid is cut into. Edges are in cells, and multiples of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileSize {
-    /// Nothing: what is connected is one region.
+    /// Nothing: what is connected is one tile.
     One,
-    /// Tiles of one size.
+    /// Boxes of one size.
     Uniform(usize),
-    /// Tiles that are larger where they are farther from surfaces and solids: powers of two times the least.
+    /// Boxes that are larger where they are farther from surfaces and solids: powers of two times the least.
     Graded {
         /// The edge of the smallest.
         least: usize,
@@ -243,167 +247,4 @@ pub enum Transfer {
         /// The share of FLIP; the rest is PIC, which damps.
         blend: f32,
     },
-}
-
-/// What surrounds the liquid during one substep.
-#[derive(Clone, Debug, Default)]
-pub struct Surroundings<const D: usize> {
-    /// The solids.
-    pub solids: Vec<Solid<D>>,
-    /// The rigid bodies that the liquid moves; where they are is part of the state.
-    pub bodies: Vec<Rigid<D>>,
-    /// What they run into; without it they pass through each other and through solids.
-    pub contact: Option<Arc<dyn Contact<D>>>,
-    /// Where liquid is poured in.
-    pub sources: Vec<Source<D>>,
-    /// Where liquid is taken out.
-    pub sinks: Vec<Shape<D>>,
-    /// The smoke; its markers are part of the state.
-    pub smoke: Vec<Smoke<D>>,
-}
-
-/// Smoke that the flow carries.
-#[derive(Clone, Debug)]
-pub struct Smoke<const D: usize> {
-    /// Where it comes from, in metres.
-    pub shape: Shape<D>,
-    /// Whether its shape is kept full of it in this substep.
-    pub fills: bool,
-    /// By how much it is lighter than the fluid, as a part of it.
-    pub buoyancy: f64,
-}
-
-/// A solid and its motion in one substep.
-#[derive(Clone, Debug)]
-pub struct Solid<const D: usize> {
-    /// The solid in its own frame, in metres.
-    pub shape: Shape<D>,
-    /// Where it is at the beginning of the substep.
-    pub from: RigidTransform<D>,
-    /// Where it is at its end.
-    pub to: RigidTransform<D>,
-    /// Where it will be after another substep as long; `None` if that is not known, and it goes on as it has. The velocity that liquid is given at the end of
-    /// a substep moves it in the next one: with that of the solid in the substep before, liquid would lag behind it.
-    pub next: Option<RigidTransform<D>>,
-    /// The velocity that pressure gives it; `None` if nothing does, and its way is what tells.
-    pub free: Option<Twist>,
-    /// Whether it lets go of the liquid: it pushes, but does not pull. See [`crate::projection`].
-    pub separates: bool,
-}
-
-impl<const D: usize> Solid<D> {
-    /// A solid that rests where its shape is.
-    pub fn fixed(shape: Shape<D>) -> Self {
-        let at = RigidTransform::IDENTITY;
-        Self { shape, from: at, to: at, next: None, free: None, separates: false }
-    }
-
-    /// Whether it moves in this substep or the next one, or may.
-    pub fn moves(&self) -> bool {
-        self.from != self.to || self.next.is_some_and(|next| next != self.to) || self.free.is_some()
-    }
-
-    /// The velocity of its material at a point, in m/s, from the end of a substep of `dt` on.
-    pub fn velocity(&self, point: [f64; D], dt: f64) -> [f64; D] {
-        match (self.free, self.next) {
-            (Some(velocity), _) => {
-                let arm = sub(point, self.to.translation);
-                std::array::from_fn(|axis| dot(&motions(axis, arm), &velocity))
-            }
-            (None, Some(next)) => mean_way([self.to, next], point).map(|way| way / dt),
-            (None, None) => mean_way([self.from, self.to], point).map(|way| way / dt),
-        }
-    }
-
-    /// The signed distance at the end of the substep, in metres.
-    pub fn distance(&self, point: [f64; D]) -> f64 {
-        self.shape.signed_distance(self.to.apply_inverse(point))
-    }
-
-    /// The signed distance at the beginning of the substep, in metres.
-    pub fn distance_before(&self, point: [f64; D]) -> f64 {
-        self.shape.signed_distance(self.from.apply_inverse(point))
-    }
-
-    /// Where a point is at the end of the substep that the solid has taken along.
-    pub fn carry(&self, point: [f64; D]) -> [f64; D] {
-        self.to.apply(self.from.apply_inverse(point))
-    }
-
-    /// The way that the material at `point` has come in the substep, in metres.
-    pub fn displacement(&self, point: [f64; D]) -> [f64; D] {
-        let before = self.from.apply(self.to.apply_inverse(point));
-        std::array::from_fn(|a| point[a] - before[a])
-    }
-}
-
-/// The mean of the way that the material at a point goes in a motion, and of that by which the material that ends there has come, in metres: the velocity of a rigid motion. Either alone is the chord of an
-/// arc, by which a disc that turns about its centre would swallow liquid, or give it off.
-fn mean_way<const D: usize>([from, to]: [RigidTransform<D>; 2], point: [f64; D]) -> [f64; D] {
-    let after = to.apply(from.apply_inverse(point));
-    let before = from.apply(to.apply_inverse(point));
-    std::array::from_fn(|a| 0.5 * (after[a] - before[a]))
-}
-
-/// A rigid body that the liquid moves.
-#[derive(Clone, Debug)]
-pub struct Rigid<const D: usize> {
-    /// Its shape, with its centre of mass at the origin, in metres.
-    pub shape: Shape<D>,
-    /// Its density, in kg/m³ (2D: kg/m²).
-    pub density: f64,
-    /// Its volume, in m³ (2D: m²).
-    pub volume: f64,
-    /// Its tensor of inertia at a density of 1, in its own frame; in 2D only the last entry counts.
-    pub unit_inertia: [[f64; 3]; 3],
-    /// Where it begins.
-    pub pose: RigidTransform<D>,
-    /// The velocity that it begins with.
-    pub velocity: Twist,
-    /// Whether it lets go of the liquid: see [`Solid::separates`].
-    pub separates: bool,
-    /// The force on it beside all others, in N, and its torque about the centre of mass, in N m (2D: for a metre of depth).
-    pub push: Twist,
-}
-
-impl<const D: usize> Rigid<D> {
-    /// A body at rest; `None` if its shape has no volume or no bounds. Its shape has its centre of mass at the origin.
-    pub fn new(shape: Shape<D>, density: f64, pose: RigidTransform<D>) -> Option<Self> {
-        let MassProperties { volume, inertia: unit_inertia, .. } = shape.mass_properties()?;
-        let [velocity, push] = [[0.0; SIZE]; 2];
-        Some(Self { shape, density, volume, unit_inertia, pose, velocity, separates: false, push })
-    }
-}
-
-impl<const D: usize> Surroundings<D> {
-    /// The same with the bodies among the solids, after the others.
-    pub(crate) fn with_bodies(&self, states: &[RigidState<D>]) -> Self {
-        let solid = |(body, state): (&Rigid<D>, &RigidState<D>)| Solid {
-            shape: body.shape.clone(),
-            from: state.from,
-            to: state.pose,
-            next: None,
-            free: Some(state.velocity),
-            separates: body.separates,
-        };
-        let bodies = self.bodies.iter().zip(states).map(solid);
-        Self { solids: self.solids.iter().cloned().chain(bodies).collect(), ..self.clone() }
-    }
-
-    /// The same with other velocities of the bodies among the solids.
-    pub(crate) fn with_velocities(&self, velocities: &[Twist]) -> Self {
-        let mut moved = self.clone();
-        let free = moved.solids.iter_mut().filter(|solid| solid.free.is_some());
-        free.zip(velocities).for_each(|(solid, &velocity)| solid.free = Some(velocity));
-        moved
-    }
-}
-
-/// A region that is filled with liquid moving at a velocity.
-#[derive(Clone, Debug)]
-pub struct Source<const D: usize> {
-    /// The region, in metres.
-    pub shape: Shape<D>,
-    /// The velocity of the liquid in it, in m/s.
-    pub velocity: [f64; D],
 }

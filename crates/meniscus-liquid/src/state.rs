@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::compiled::{InBoth, picked};
-use crate::excess::Accounts;
 use crate::measure::liquid_by_block;
-use crate::params::{AirModel, Params, Solid, Surroundings, Transfer};
-use crate::reseed::half_of;
-use crate::smoke::{Markers, missing_markers};
+use crate::params::{AirModel, Params, Transfer};
+use crate::particles::{Markers, half_of, missing_markers};
 use crate::surface::{agree_in_walls, initial_surface, inner};
-use crate::tracking::{Found, Tracked};
+use crate::surroundings::{Solid, Surroundings};
+use crate::tracking::{AirRegion, Found, Tracked};
+use crate::volume::accounts::Accounts;
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,28 +95,29 @@ impl Phase {
 
 /// A body of liquid to begin with.
 #[derive(Clone, Debug)]
-pub struct Body<const D: usize> {
+pub struct InitialLiquid<const D: usize> {
     /// Where it is, in metres.
     pub shape: Shape<D>,
     /// Its velocity, in m/s.
     pub velocity: [f64; D],
 }
 
-type Begin<const D: usize> = fn(&Params<D>, &[Body<D>], &[Body<D>], &Surroundings<D>) -> State<D>;
+type Begin<const D: usize> =
+    fn(&Params<D>, &[InitialLiquid<D>], &[InitialLiquid<D>], &Surroundings<D>) -> State<D>;
 
 static BEGIN: InBoth = [&(State::<2>::begin as Begin<2>), &(State::<3>::begin as Begin<3>)];
 
 impl<const D: usize> State<D> {
     /// Bodies of liquid in their surroundings. Where bodies overlap, the first one's velocity holds. A second fluid is at rest.
-    pub fn new(params: &Params<D>, bodies: &[Body<D>], surroundings: &Surroundings<D>) -> Self {
+    pub fn new(params: &Params<D>, bodies: &[InitialLiquid<D>], surroundings: &Surroundings<D>) -> Self {
         Self::with_second(params, bodies, &[], surroundings)
     }
 
-    /// The same, with the velocities of the second fluid: those of the first, or nearest, of these bodies.
+    /// Bodies of liquid in their surroundings, as [`new`](Self::new) has them, in a second fluid with the velocities of the first, or nearest, of other bodies.
     pub fn with_second(
         params: &Params<D>,
-        bodies: &[Body<D>],
-        of_second: &[Body<D>],
+        bodies: &[InitialLiquid<D>],
+        of_second: &[InitialLiquid<D>],
         surroundings: &Surroundings<D>,
     ) -> Self {
         picked::<Begin<D>>(BEGIN)(params, bodies, of_second, surroundings)
@@ -124,8 +125,8 @@ impl<const D: usize> State<D> {
 
     fn begin(
         params: &Params<D>,
-        bodies: &[Body<D>],
-        of_second: &[Body<D>],
+        bodies: &[InitialLiquid<D>],
+        of_second: &[InitialLiquid<D>],
         surroundings: &Surroundings<D>,
     ) -> Self {
         let rigid: Vec<RigidState<D>> = surroundings.bodies.iter().map(RigidState::new).collect();
@@ -166,7 +167,7 @@ impl<const D: usize> State<D> {
             // Without a surface to resolve, four in a cell are enough: every other half-cell.
             position.retain(|&x| half_of(x).count_ones().is_multiple_of(2));
         }
-        let with_velocity = |position: Vec<[f32; D]>, bodies: &[Body<D>]| {
+        let with_velocity = |position: Vec<[f32; D]>, bodies: &[InitialLiquid<D>]| {
             let mut particles = Particles::at(position);
             for (x, v) in particles.position.iter().zip(&mut particles.velocity) {
                 *v = body_velocity(bodies, params.to_metres(*x));
@@ -201,7 +202,7 @@ impl<const D: usize> State<D> {
             Tracked::new(params, found)
         });
         let by_block = liquid_by_block(&level_set, &boundary);
-        let volume = by_block.iter().sum::<f64>() * params.grid.dx.powi(D as i32);
+        let volume = by_block.iter().sum::<f64>() * params.cell_volume();
         let speeds = bodies.iter().chain(of_second).flat_map(|b| b.velocity).map(f64::abs);
         let mut state = Self {
             time: 0.0,
@@ -236,6 +237,11 @@ impl<const D: usize> State<D> {
     /// To be called when the level set has been changed from outside: what it holds then is what it should.
     pub fn surface_changed(&mut self) {
         self.accounts = Accounts::default();
+    }
+
+    /// The bubbles: regions of air that keep their volume, and that liquid touches.
+    pub fn bubbles(&self) -> impl Iterator<Item = &AirRegion<D>> {
+        self.tracked.iter().flat_map(|tracked| &tracked.regions).filter(|region| region.is_bubble())
     }
 
     /// The particles of all fluids.
@@ -301,8 +307,8 @@ pub(crate) fn without_surface<const D: usize>(params: &Params<D>, blocks: &Arc<B
 }
 
 /// The velocity of the first body around a point, or of the nearest.
-pub(crate) fn body_velocity<const D: usize>(bodies: &[Body<D>], point: [f64; D]) -> [f32; D] {
-    let distance = |b: &Body<D>| b.shape.signed_distance(point).max(0.0);
+pub(crate) fn body_velocity<const D: usize>(bodies: &[InitialLiquid<D>], point: [f64; D]) -> [f32; D] {
+    let distance = |b: &InitialLiquid<D>| b.shape.signed_distance(point).max(0.0);
     let nearest = bodies.iter().map(|b| (distance(b), b)).reduce(|a, b| if b.0 < a.0 { b } else { a });
     nearest.map_or([0.0; D], |(_, body)| body.velocity.map(|v| v as f32))
 }

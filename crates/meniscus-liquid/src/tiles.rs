@@ -1,10 +1,10 @@
-//! Which cells move together: the deep interior of fluids, cut into tiles (Goldade 2020, sections 5 and 6).
+//! Which cells move together: the deep interior of fluids, in affine tiles (Goldade 2020, sections 5 and 6).
 //!
-//! Cells stay cells in a *band* of a few layers along every surface, every solid and every side of the domain. What is left is cut into tiles, boxes
-//! whose lowest layer along each axis stays cells too, so that one layer lies between any two. The cells of a tile that are connected are a region. Next to a
-//! band regions have whatever shape it leaves them; those too small to be worth it are given back.
+//! Cells stay cells in a *band* of a few layers along every surface, every solid and every side of the domain. What is left is cut by boxes
+//! whose lowest layer along each axis stays cells too, so that one layer lies between any two. The cells of a box that are connected are an affine tile. Next to a
+//! band tiles have whatever shape it leaves them; those too small to be worth it are given back.
 //!
-//! Tiles are cubes of whole blocks. *Graded* ones are the leaves of an octree, the larger the farther they are from the band.
+//! Boxes are cubes of whole blocks. *Graded* ones are the leaves of an octree, the larger the farther they are from the band.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use meniscus_core::parallel;
 
 use crate::boundary::Boundary;
 use crate::params::{Params, Reduced, TileSize, Tiling};
-use crate::projection::{AffineRegions, NO_REGION};
+use crate::projection::{AffineTiles, NO_TILE};
 
-/// The least width of a region along each axis, and the least number of its cells, as that of a cube of this edge, in cells.
+/// The least width of a tile along each axis, and the least number of its cells, as that of a cube of this edge, in cells.
 const LEAST_WIDTH: usize = 3;
 const LEAST_EDGE: usize = 4;
 
-/// The regions of a moment.
-pub fn find_regions<const D: usize>(
+/// The tiles of a moment.
+pub fn find_tiles<const D: usize>(
     params: &Params<D>,
     tiling: &Tiling,
     level_set: &Field<f32, D>,
     boundary: &Boundary<D>,
-) -> AffineRegions {
+) -> AffineTiles {
     let blocks = level_set.blocks();
     let inner = inner_cells(params, tiling, level_set, boundary);
     let walls = walls(tiling.size, blocks, &inner);
@@ -36,7 +36,7 @@ pub fn find_regions<const D: usize>(
         None => BlockCells::None,
     });
     let numbers = worthy(&components, blocks);
-    let mut of_slot = vec![NO_REGION; blocks.slots()];
+    let mut of_slot = vec![NO_TILE; blocks.slots()];
     parallel::for_chunks(&mut of_slot, block_len::<D>(), |block, of_slot| {
         let coord = blocks.coord(block);
         if let BlockCells::Some(parts) = components.block(coord) {
@@ -45,7 +45,7 @@ pub fn find_regions<const D: usize>(
             }
         }
     });
-    AffineRegions { of_slot, count: numbers.iter().filter(|&&number| number != NO_REGION).count() }
+    AffineTiles { of_slot, count: numbers.iter().filter(|&&number| number != NO_TILE).count() }
 }
 
 /// The cells of the fluids that are to be reduced, beyond all bands.
@@ -151,7 +151,7 @@ fn widened<const D: usize>(blocks: &Blocks<D>, mut cells: Vec<Mask<D>>, layers: 
     cells
 }
 
-/// The cells between tiles, by block.
+/// The cells between boxes, by block.
 fn walls<const D: usize>(size: TileSize, blocks: &Blocks<D>, inner: &[Mask<D>]) -> Vec<Mask<D>> {
     let begins: Box<dyn Fn(usize) -> [bool; D] + Sync> = match size {
         TileSize::One => return vec![Mask::EMPTY; blocks.len()],
@@ -174,7 +174,7 @@ fn walls<const D: usize>(size: TileSize, blocks: &Blocks<D>, inner: &[Mask<D>]) 
     parallel::map(blocks.len(), of_block)
 }
 
-/// By block, the edge of the tile that it is in, in blocks: the largest that is at least a quarter of it away from the nearest block with other cells.
+/// By block, the edge of the box that it is in, in blocks: the largest that is at least a quarter of it away from the nearest block with other cells.
 fn graded_edges<const D: usize>(
     blocks: &Blocks<D>,
     inner: &[Mask<D>],
@@ -185,20 +185,20 @@ fn graded_edges<const D: usize>(
     let mut edges = vec![least; blocks.len()];
     let mut edge = 2 * least;
     while edge <= largest {
-        // The least depth of the blocks of each tile, and how many there are.
+        // The least depth of the blocks of each box, and how many there are.
         let dims = Blocks::<D>::dims_of(blocks.cells()).map(|n| n.div_ceil(edge));
-        let tile = |block: usize| {
+        let box_of = |block: usize| {
             let coord = blocks.coord(block);
             (0..D).rev().fold(0, |index, a| index * dims[a] + coord[a] / edge)
         };
         let mut found = vec![(usize::MAX, 0); dims.iter().product()];
         for (block, &depth) in depth.iter().enumerate() {
-            let of_tile = &mut found[tile(block)];
-            of_tile.0 = of_tile.0.min(depth);
-            of_tile.1 += 1;
+            let of_box = &mut found[box_of(block)];
+            of_box.0 = of_box.0.min(depth);
+            of_box.1 += 1;
         }
         for (block, own) in edges.iter_mut().enumerate() {
-            let (least_depth, count) = found[tile(block)];
+            let (least_depth, count) = found[box_of(block)];
             if count == edge.pow(D as u32) && 4 * least_depth >= edge {
                 *own = edge;
             }
@@ -228,7 +228,7 @@ fn depths<const D: usize>(blocks: &Blocks<D>, inner: &[Mask<D>], most: usize) ->
     depth
 }
 
-/// By component, its number as a region, or [`NO_REGION`] if it is too small to be one.
+/// By component, its number as a tile, or [`NO_TILE`] if it is too small to be one.
 fn worthy<const D: usize>(components: &Components<D>, blocks: &Arc<Blocks<D>>) -> Vec<u32> {
     let mut extents = vec![([usize::MAX; D], [0; D], 0); components.len()];
     for block in 0..blocks.len() {
@@ -252,7 +252,7 @@ fn worthy<const D: usize>(components: &Components<D>, blocks: &Arc<Blocks<D>>) -
             next += 1;
             next - 1
         } else {
-            NO_REGION
+            NO_TILE
         }
     };
     extents.iter().map(number).collect()
@@ -265,7 +265,8 @@ mod tests {
 
     use super::*;
     use crate::boundary::BoundaryCache;
-    use crate::params::{AirModel, SecondFluid, Solid, Surroundings};
+    use crate::params::{AirModel, SecondFluid};
+    use crate::surroundings::{Solid, Surroundings};
 
     /// A pool with a ball of rock in it, or a ball of the second fluid.
     struct Case {
@@ -282,16 +283,16 @@ mod tests {
     }
 
     impl Case {
-        fn regions(&self, tiling: &Tiling) -> AffineRegions {
+        fn tiles(&self, tiling: &Tiling) -> AffineTiles {
             let blocks = self.level_set.blocks();
             let mut cache = BoundaryCache::default();
             let boundary = Boundary::new(&self.params, &self.surroundings, blocks, &mut cache);
-            find_regions(&self.params, tiling, &self.level_set, &boundary)
+            find_tiles(&self.params, tiling, &self.level_set, &boundary)
         }
 
-        fn region_at(&self, regions: &AffineRegions, cell: [usize; 2]) -> Option<u32> {
+        fn tile_at(&self, tiles: &AffineTiles, cell: [usize; 2]) -> Option<u32> {
             let slot = self.level_set.blocks().locate(cell.map(|c| c as i64)).unwrap();
-            Some(regions.of_slot[slot.flat::<2>()]).filter(|&region| region != NO_REGION)
+            Some(tiles.of_slot[slot.flat::<2>()]).filter(|&tile| tile != NO_TILE)
         }
     }
 
@@ -299,18 +300,18 @@ mod tests {
     fn bands_and_walls_stay_cells() {
         let case = pool(64, 50.0);
         let tiling = Tiling { size: TileSize::Uniform(16), ..Tiling::default() };
-        let regions = case.regions(&tiling);
+        let tiles = case.tiles(&tiling);
         for cell in (0..64).flat_map(|x| (0..64).map(move |y| [x, y])) {
             let is_band = cell.iter().any(|&c| c < 2) || cell[0] >= 62 || cell[1] >= 50 - 9;
             let is_wall = cell.iter().any(|&c: &usize| c.is_multiple_of(16));
-            let region = case.region_at(&regions, cell);
-            assert_eq!(region.is_some(), !is_band && !is_wall, "{cell:?}");
+            let tile = case.tile_at(&tiles, cell);
+            assert_eq!(tile.is_some(), !is_band && !is_wall, "{cell:?}");
         }
         // Four columns of tiles, of which the third is cut off by the band.
-        assert_eq!(regions.count, 4 * 3);
-        let one = case.regions(&Tiling { size: TileSize::One, ..Tiling::default() });
+        assert_eq!(tiles.count, 4 * 3);
+        let one = case.tiles(&Tiling { size: TileSize::One, ..Tiling::default() });
         assert_eq!(one.count, 1);
-        assert!(case.region_at(&one, [32, 32]).is_some());
+        assert!(case.tile_at(&one, [32, 32]).is_some());
     }
 
     /// Blocks beyond the domain, which hold the faces of its upper sides, are no surface.
@@ -321,32 +322,32 @@ mod tests {
         let blocks = Arc::new(Blocks::from_list([64; 2], coords));
         let level = |cell: [usize; 2]| if cell[0] < 64 && cell[1] < 50 { -3.0 } else { 3.0 };
         let case = Case { level_set: Field::from_fn(blocks, 5.0, level), ..case };
-        let regions = case.regions(&Tiling { size: TileSize::One, ..Tiling::default() });
-        let row: Vec<bool> = (0..64).map(|x| case.region_at(&regions, [x, 20]).is_some()).collect();
+        let tiles = case.tiles(&Tiling { size: TileSize::One, ..Tiling::default() });
+        let row: Vec<bool> = (0..64).map(|x| case.tile_at(&tiles, [x, 20]).is_some()).collect();
         let expected: Vec<bool> = (0..64).map(|x| (2..62).contains(&x)).collect();
         assert_eq!(row, expected);
     }
 
     #[test]
-    fn solids_keep_their_band_and_part_regions() {
+    fn solids_keep_their_band_and_part_tiles() {
         let mut case = pool(64, 60.0);
         let rock = Shape::box_between([0.0, 28.2], [64.0, 31.7]).unwrap();
         case.surroundings.solids.push(Solid::fixed(rock));
-        let regions = case.regions(&Tiling { size: TileSize::One, ..Tiling::default() });
-        assert_eq!(regions.count, 2);
+        let tiles = case.tiles(&Tiling { size: TileSize::One, ..Tiling::default() });
+        assert_eq!(tiles.count, 2);
         // Cells 28 to 31 are cut: at each side they are the first layer, and there is a second.
-        let column: Vec<bool> = (20..40).map(|y| case.region_at(&regions, [32, y]).is_some()).collect();
+        let column: Vec<bool> = (20..40).map(|y| case.tile_at(&tiles, [32, y]).is_some()).collect();
         let expected: Vec<bool> = (20..40).map(|y| !(27..33).contains(&y)).collect();
         assert_eq!(column, expected);
     }
 
     #[test]
-    fn regions_lie_in_the_fluids_that_are_wanted() {
+    fn tiles_lie_in_the_fluids_that_are_wanted() {
         let mut case = pool(96, 48.0);
         case.params.air = AirModel::TwoPhase(SecondFluid { density: 1.0, viscosity: 0.0 });
         let sides = |fluids: Reduced| {
-            let regions = case.regions(&Tiling { fluids, ..Tiling::default() });
-            [10, 86].map(|y| case.region_at(&regions, [40, y]).is_some())
+            let tiles = case.tiles(&Tiling { fluids, ..Tiling::default() });
+            [10, 86].map(|y| case.tile_at(&tiles, [40, y]).is_some())
         };
         assert_eq!(sides(Reduced::Liquid), [true, false]);
         assert_eq!(sides(Reduced::Second), [false, true]);
@@ -357,10 +358,10 @@ mod tests {
     fn graded_tiles_grow_with_the_distance_from_the_surface() {
         let case = pool(256, 250.0);
         let size = TileSize::Graded { least: 16, largest: 64 };
-        let regions = case.regions(&Tiling { size, ..Tiling::default() });
+        let tiles = case.tiles(&Tiling { size, ..Tiling::default() });
         let width = |cell: [usize; 2]| {
-            let region = case.region_at(&regions, cell);
-            (0..256).filter(|&x| region.is_some() && case.region_at(&regions, [x, cell[1]]) == region).count()
+            let tile = case.tile_at(&tiles, cell);
+            (0..256).filter(|&x| tile.is_some() && case.tile_at(&tiles, [x, cell[1]]) == tile).count()
         };
         assert_eq!([width([129, 230]), width([129, 200]), width([129, 130])], [15, 31, 63]);
     }

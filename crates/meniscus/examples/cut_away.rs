@@ -6,7 +6,7 @@ use std::error::Error;
 use meniscus::{Scene, Simulation};
 use meniscus_core::grid::{Field, Slot};
 use meniscus_core::shape::Shape;
-use meniscus_liquid::projection::{AffineRegions, NO_REGION};
+use meniscus_liquid::projection::{AffineTiles, NO_TILE};
 use meniscus_render::{Camera, SolidLook, Style3, View, encode_png, render_3d};
 
 /// How far the regions stand out of the cut, in cells.
@@ -82,11 +82,11 @@ fn without_front(level_set: &Field<f32, 3>, cut: usize) -> Field<f32, 3> {
 }
 
 /// The cells of regions in a layer, in rectangles.
-fn plates(regions: &AffineRegions, level_set: &Field<f32, 3>, z: usize) -> Vec<Plate> {
+fn plates(regions: &AffineTiles, level_set: &Field<f32, 3>, z: usize) -> Vec<Plate> {
     let cells = level_set.blocks().cells();
     let region_at = |x: usize, y: usize| {
         let slot = level_set.blocks().locate([x, y, z].map(|c| c as i64))?;
-        Some(regions.of_slot[slot.flat::<3>()]).filter(|&region| region != NO_REGION)
+        Some(regions.of_slot[slot.flat::<3>()]).filter(|&region| region != NO_TILE)
     };
     let mut plates: Vec<Plate> = Vec::new();
     for y in 0..cells[1] {

@@ -227,7 +227,7 @@ fn regions_case<const D: usize>(
     Ok(RegionsCase {
         regions,
         unknowns: info.unknowns,
-        affine_regions: info.regions,
+        affine_regions: info.tiles,
         iterations: info.solve.iterations,
         set_up_s: assemble + set_up,
         solve_s: solve,

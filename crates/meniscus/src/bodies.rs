@@ -7,14 +7,14 @@ use meniscus_contact::{AdvanceInfo, BodySpec, ContactError, Contacts, Domain, Mo
 use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 use meniscus_core::vector::norm;
 use meniscus_liquid::projection::Touch;
-use meniscus_liquid::{Contact, Rigid, RigidState, Twist, twist};
+use meniscus_liquid::{Contact, RigidBody, RigidState, Twist, twist};
 use meniscus_scene::{BodySetup, Setup};
 
 use crate::stats::BodyStats;
 
 /// The bodies as the liquid wants them.
-pub(crate) fn rigid_bodies<const D: usize>(setup: &Setup<D>) -> Vec<Rigid<D>> {
-    let rigid = |body: &BodySetup<D>| Rigid {
+pub(crate) fn rigid_bodies<const D: usize>(setup: &Setup<D>) -> Vec<RigidBody<D>> {
+    let rigid = |body: &BodySetup<D>| RigidBody {
         shape: for_the_grid(&body.shape, setup.grid.dx),
         density: body.density,
         volume: body.mass / body.density,
@@ -33,7 +33,7 @@ pub(crate) fn for_the_grid<const D: usize>(shape: &Shape<D>, dx: f64) -> Shape<D
 }
 
 /// How far the surface of a body moves in `dt`, at most, in metres.
-pub(crate) fn body_travel<const D: usize>(body: &Rigid<D>, state: &RigidState<D>, dt: f64) -> f64 {
+pub(crate) fn body_travel<const D: usize>(body: &RigidBody<D>, state: &RigidState<D>, dt: f64) -> f64 {
     (norm(state.centre_velocity()) + norm(state.angular_velocity()) * body.shape.radius()) * dt
 }
 

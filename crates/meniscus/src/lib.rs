@@ -101,7 +101,7 @@ pub use export::{Content, ExportError, ExportOptions, Format, export};
 pub use frame::{Array, FieldBlocks, Frame, FrameError, Particles};
 pub use meniscus_io::export::{Elements, SurfaceExport};
 pub use meniscus_io::{CacheError, WriteError};
-pub use meniscus_liquid::projection::AffineRegions;
+pub use meniscus_liquid::projection::AffineTiles;
 pub use meniscus_liquid::standard;
 pub use meniscus_liquid::{EnergyBook, State as LiquidState, VolumeBook};
 pub use meniscus_render::{Picture, encode_png};

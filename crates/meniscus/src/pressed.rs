@@ -2,7 +2,7 @@
 //! nothing of what is inside a wall.
 
 use meniscus_core::grid::unravel;
-use meniscus_liquid::{Rigid, RigidState, Solid};
+use meniscus_liquid::{RigidBody, RigidState, Solid};
 use meniscus_scene::Setup;
 
 use crate::warnings::Warning;
@@ -20,8 +20,8 @@ const MUCH: f64 = 0.2;
 pub(crate) struct Samples<const D: usize>(Vec<Vec<[f64; D]>>);
 
 impl<const D: usize> Samples<D> {
-    pub(crate) fn new(bodies: &[Rigid<D>]) -> Self {
-        let of_body = |body: &Rigid<D>| {
+    pub(crate) fn new(bodies: &[RigidBody<D>]) -> Self {
+        let of_body = |body: &RigidBody<D>| {
             let bounds = body.shape.bounds();
             let point = |index: usize| {
                 let part = unravel(index, [ALONG; D]).map(|c| (c as f64 + 0.5) / ALONG as f64);

@@ -6,7 +6,7 @@ use std::path::Path;
 use meniscus_contact::ContactError;
 use meniscus_io::{CacheError, WriteError, read_checkpoint, write_checkpoint};
 use meniscus_liquid::State;
-use meniscus_liquid::projection::AffineRegions;
+use meniscus_liquid::projection::AffineTiles;
 use meniscus_scene::{Scene, SceneError};
 use serde::Serialize;
 
@@ -241,7 +241,7 @@ impl Simulation {
     }
 
     /// Which cells of a liquid on a grid move together as affine regions at this moment; none if they do not.
-    pub fn regions(&self) -> Option<AffineRegions> {
+    pub fn regions(&self) -> Option<AffineTiles> {
         either!(&self.0, session => session.liquid()?.regions(&session.world))
     }
 

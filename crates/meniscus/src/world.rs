@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use meniscus_contact::{AdvanceInfo, ContactError, Contacts, Owner};
 use meniscus_core::shape::{RigidTransform, Shape};
-use meniscus_liquid::{Contact, Rigid, RigidState, Solid, Twist, solid_travel};
+use meniscus_liquid::{Contact, RigidBody, RigidState, Solid, Twist, solid_travel};
 use meniscus_scene::{Scene, Setup, SolidSetup, SourceSetup};
 
 use crate::bodies::{Ahead, Ways, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
@@ -46,7 +46,7 @@ pub(crate) struct World<const D: usize> {
     /// The scene, typed.
     pub setup: Setup<D>,
     /// The bodies as the scene has them.
-    pub bodies: Vec<Rigid<D>>,
+    pub bodies: Vec<RigidBody<D>>,
     /// What was changed.
     controls: Controls<D>,
     /// The shapes of solids that move, which are asked for distances all the time.

@@ -252,7 +252,7 @@ fn drop_thin_regions(case: &mut Case<2>) {
                 number += 1;
                 number - 1
             } else {
-                meniscus_liquid::projection::NO_REGION
+                meniscus_liquid::projection::NO_TILE
             }
         })
         .collect();

@@ -6,9 +6,9 @@ use meniscus_core::fractions::ghost_fluid_fraction;
 use meniscus_core::grid::{FaceField, Field};
 use meniscus_core::shape::Rotation;
 use meniscus_core::vector::{norm, sub};
-use meniscus_liquid::projection::{ProjectionParams, SolidVelocity};
+use meniscus_liquid::projection::ProjectionParams;
 use meniscus_tests::{
-    Case, all_cells, cube_rotation, noise, rotated_container, square_rotation, tight_params,
+    Case, SolidVelocity, all_cells, cube_rotation, noise, rotated_container, square_rotation, tight_params,
 };
 
 /// What the saddle-point system says: the velocities of the faces as (axis, cell above, velocity), the pressures of

@@ -3,7 +3,7 @@
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_liquid::{
-    AirModel, Body, Params, Rigid, Solid, State, Surroundings, Workspace, max_time_step, step,
+    AirModel, InitialLiquid, Params, RigidBody, Solid, State, Surroundings, Workspace, max_time_step, step,
 };
 
 /// A tank of water, one metre wide, with bodies in it.
@@ -15,7 +15,7 @@ struct Tank<const D: usize> {
 }
 
 impl<const D: usize> Tank<D> {
-    fn new(cells: [usize; D], dx: f64, level: f64, bodies: Vec<Rigid<D>>, air: AirModel) -> Self {
+    fn new(cells: [usize; D], dx: f64, level: f64, bodies: Vec<RigidBody<D>>, air: AirModel) -> Self {
         Self::with_solids(cells, dx, level, bodies, Vec::new(), air)
     }
 
@@ -23,14 +23,14 @@ impl<const D: usize> Tank<D> {
         cells: [usize; D],
         dx: f64,
         level: f64,
-        bodies: Vec<Rigid<D>>,
+        bodies: Vec<RigidBody<D>>,
         solids: Vec<Solid<D>>,
         air: AirModel,
     ) -> Self {
         let params = Params { air, ..Params::new(Grid { origin: [0.0; D], dx, cells }) };
         let mut upper = cells.map(|n| n as f64 * dx);
         upper[1] = level;
-        let water = Body { shape: Shape::box_between([0.0; D], upper).unwrap(), velocity: [0.0; D] };
+        let water = InitialLiquid { shape: Shape::box_between([0.0; D], upper).unwrap(), velocity: [0.0; D] };
         let surroundings = Surroundings { bodies, solids, ..Surroundings::default() };
         let state = State::new(&params, &[water], &surroundings);
         Self { params, surroundings, state, workspace: Workspace::default() }
@@ -44,9 +44,9 @@ impl<const D: usize> Tank<D> {
     }
 }
 
-fn rigid<const D: usize>(shape: Shape<D>, density: f64, at: [f64; D]) -> Rigid<D> {
+fn rigid<const D: usize>(shape: Shape<D>, density: f64, at: [f64; D]) -> RigidBody<D> {
     let pose = RigidTransform { translation: at, ..RigidTransform::IDENTITY };
-    Rigid::new(shape, density, pose).unwrap()
+    RigidBody::new(shape, density, pose).unwrap()
 }
 
 /// The mean draught of a box that floats, as a part of its height, between two times; and how far it tilts at most.
@@ -96,7 +96,7 @@ fn a_neutral_body_stays() {
     let half = [0.13, 0.07];
     for (angle, at) in [(0.5, [0.52, 0.31]), (0.0, [0.52, half[1]]), (0.0, half), (0.0, [half[0], 0.31])] {
         let pose = RigidTransform { rotation: Rotation::<2>::from_angle(angle).unwrap(), translation: at };
-        let body = Rigid::new(Shape::centred_box([0.0; 2], half).unwrap(), 1000.0, pose).unwrap();
+        let body = RigidBody::new(Shape::centred_box([0.0; 2], half).unwrap(), 1000.0, pose).unwrap();
         let mut tank = Tank::new([48, 40], 1.0 / 48.0, 0.61, vec![body], AirModel::Void);
         while tank.state.time < 1.0 {
             tank.advance(0.01);

@@ -2,7 +2,7 @@
 
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Shape};
-use meniscus_liquid::{AirModel, Body, Params, Solid, State, Surroundings, Workspace, step};
+use meniscus_liquid::{AirModel, InitialLiquid, Params, Solid, State, Surroundings, Workspace, step};
 
 const WIDTH: f64 = 0.125;
 const G: f64 = 9.81;
@@ -36,7 +36,7 @@ fn a_piston_pushes_liquid_through_air_for_a_hundred_steps() {
     let speed = |time: f64| (raised(time + DT) - raised(time)) / DT;
     let (from, to) = (0.274, 0.509);
     let slug = Shape::box_between([0.0, from], [WIDTH, to]).expect("a box");
-    let slug = Body { shape: slug, velocity: [0.0, speed(0.0)] };
+    let slug = InitialLiquid { shape: slug, velocity: [0.0, speed(0.0)] };
     let mut state = State::new(&params, &[slug], &surroundings(0.0, 0.0));
     let mut workspace = Workspace::default();
     for steps in 1..=100 {

@@ -8,7 +8,8 @@
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_liquid::{
-    AirModel, Body, Params, SecondFluid, Solid, State, Surroundings, Transfer, Workspace, max_time_step, step,
+    AirModel, InitialLiquid, Params, SecondFluid, Solid, State, Surroundings, Transfer, Workspace,
+    max_time_step, step,
 };
 use meniscus_tests::{cube_rotation, rotated_container, square_rotation};
 
@@ -22,7 +23,8 @@ fn unrest<const D: usize>(cells: usize, container: Shape<D>, transfer: Transfer,
     up[1] = 1.0;
     let mut on_surface = [0.5; D];
     on_surface[1] = 0.537;
-    let pool = Body { shape: Shape::half_space(on_surface, up).expect("a plane"), velocity: [0.0; D] };
+    let pool =
+        InitialLiquid { shape: Shape::half_space(on_surface, up).expect("a plane"), velocity: [0.0; D] };
     let solids = vec![Solid::fixed(container.complement())];
     let surroundings = Surroundings { solids, ..Surroundings::default() };
     let mut state = State::new(&params, &[pool], &surroundings);
@@ -66,7 +68,7 @@ fn beside_a_plate(air: AirModel, at: f64, thickness: f64, degrees: f64) -> [f64;
     let pool = Shape::intersection(vec![room, beside.transformed(pose).expect("a plane")]).expect("a pool");
     let solids = vec![Solid::fixed(plate.transformed(pose).expect("a plate"))];
     let surroundings = Surroundings { solids, ..Surroundings::default() };
-    let pool = Body { shape: pool, velocity: [0.0; 2] };
+    let pool = InitialLiquid { shape: pool, velocity: [0.0; 2] };
     let mut state = State::new(&params, &[pool], &surroundings);
     // The plate leans over its point at the surface of the water.
     let exact = 0.31 * (plate_at[0] + 0.5 * 0.31 * f64::to_radians(degrees).tan());
@@ -105,11 +107,11 @@ fn speed_after_steps<const D: usize>(wall_at: f64, steps: f64) -> f64 {
     let (mut at, mut up, mut left) = ([0.0; D], [0.0; D], [0.0; D]);
     (at[0], at[1]) = (wall_at * grid.dx, 10.6 * grid.dx);
     (up[1], left[0]) = (1.0, -1.0);
-    let pool = Body { shape: Shape::half_space(at, up).expect("a plane"), velocity: [0.0; D] };
+    let pool = InitialLiquid { shape: Shape::half_space(at, up).expect("a plane"), velocity: [0.0; D] };
     let mut below = at;
     below[1] -= 0.6 * grid.dx;
     let bump = Shape::sphere(below, 0.7 * grid.dx).expect("a ball");
-    let bump = Body { shape: bump, velocity: [0.0; D] };
+    let bump = InitialLiquid { shape: bump, velocity: [0.0; D] };
     let solids = vec![Solid::fixed(Shape::half_space(at, left).expect("a plane"))];
     let surroundings = Surroundings { solids, ..Surroundings::default() };
     let mut state = State::new(&params, &[pool, bump], &surroundings);

@@ -6,7 +6,7 @@ use faer::Mat;
 use faer::prelude::Solve;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
-use meniscus_liquid::{AirModel, Body, Params, SecondFluid, Slip, State, Surroundings};
+use meniscus_liquid::{AirModel, InitialLiquid, Params, SecondFluid, Slip, State, Surroundings};
 use meniscus_tests::all_cells;
 
 use crate::capillary::run;
@@ -74,7 +74,8 @@ fn rising_bubble(cells: usize, end: f64) -> Vec<(f64, Moment)> {
     };
     let bubble = Shape::sphere([0.5, 0.5], 0.25).expect("a disc");
     let shape = Shape::box_between([0.0; 2], [1.0, 2.0]).expect("a box").difference(bubble);
-    let mut state = State::new(&params, &[Body { shape, velocity: [0.0; 2] }], &Surroundings::default());
+    let mut state =
+        State::new(&params, &[InitialLiquid { shape, velocity: [0.0; 2] }], &Surroundings::default());
     let mut seen = run(&mut state, &params, end, |state| moment(state, &params));
     seen.remove(0);
     seen

@@ -3,12 +3,13 @@
 use meniscus_core::fractions::grid_face_open_fraction;
 use meniscus_core::grid::{Field, Grid};
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
-use meniscus_liquid::projection::{ProjectionInfo, SolidVelocity};
+use meniscus_liquid::projection::ProjectionInfo;
 use meniscus_liquid::{
-    AirModel, Body, Params, Solid, State, StepInfo, Surroundings, Workspace, max_time_step, step,
+    AirModel, InitialLiquid, Params, Solid, State, StepInfo, Surroundings, Workspace, max_time_step, step,
 };
 use meniscus_tests::{
-    Case, SIDE, all_cells, centre, cube_rotation, noise, rotated_container, square_rotation, tight_params,
+    Case, SIDE, SolidVelocity, all_cells, centre, cube_rotation, noise, rotated_container, square_rotation,
+    tight_params,
 };
 
 const G: f64 = 9.81;
@@ -328,7 +329,7 @@ fn a_block_under_a_ceiling_falls_and_leaves_nothing() {
         });
         let solids = ceiling.map(|_| Solid { separates: true, ..Solid::fixed(plate.unwrap()) });
         let surroundings = Surroundings { solids: solids.into_iter().collect(), ..Surroundings::default() };
-        let mut state = State::new(&params, &[Body { shape, velocity: [0.0; D] }], &surroundings);
+        let mut state = State::new(&params, &[InitialLiquid { shape, velocity: [0.0; D] }], &surroundings);
         let height = |state: &State<D>| {
             let heights = state.particles.position.iter().map(|x| f64::from(x[1]) * dx);
             heights.sum::<f64>() / state.particles.len() as f64
@@ -367,7 +368,8 @@ fn a_block_under_a_ceiling_falls_and_leaves_nothing() {
 fn with_bubbles_a_block_comes_off_from_its_rim() {
     let grid = Grid { origin: [0.0; 2], dx: 0.025, cells: [40, 40] };
     let params = Params { sides_separate: true, air: AirModel::Bubbles, ..Params::new(grid) };
-    let block = Body { shape: Shape::box_between([0.3, 0.7], [0.7, 1.0]).unwrap(), velocity: [0.0; 2] };
+    let block =
+        InitialLiquid { shape: Shape::box_between([0.3, 0.7], [0.7, 1.0]).unwrap(), velocity: [0.0; 2] };
     let surroundings = Surroundings::default();
     let mut state = State::new(&params, &[block], &surroundings);
     let volume = state.volume;
@@ -385,7 +387,7 @@ fn with_bubbles_a_block_comes_off_from_its_rim() {
 fn thrown_ball(separates: bool, until: f64) -> State<2> {
     let grid = Grid { origin: [0.0; 2], dx: 1.0 / 48.0, cells: [48, 48] };
     let params = Params { sides_separate: separates, ..Params::new(grid) };
-    let ball = Body { shape: Shape::sphere([0.35, 0.7], 0.2).unwrap(), velocity: [-6.0, 1.0] };
+    let ball = InitialLiquid { shape: Shape::sphere([0.35, 0.7], 0.2).unwrap(), velocity: [-6.0, 1.0] };
     let surroundings = Surroundings::default();
     let mut state = State::new(&params, &[ball], &surroundings);
     run_until(&mut state, &params, &surroundings, (until, 1.0 / 96.0), |_, info| {

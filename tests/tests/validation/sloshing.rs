@@ -2,7 +2,7 @@
 
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
-use meniscus_liquid::{Body, Params, State, Surroundings, Transfer, Workspace, probe, step};
+use meniscus_liquid::{InitialLiquid, Params, State, Surroundings, Transfer, Workspace, probe, step};
 
 const DEPTH: f64 = 0.5;
 
@@ -27,7 +27,8 @@ fn period<const D: usize>(cells: [usize; D], transfer: Transfer) -> [f64; 2] {
     let (mut point, mut normal) = ([0.5; D], [0.0; D]);
     point[1] = DEPTH;
     (normal[0], normal[1]) = (slope, 1.0);
-    let pool = Body { shape: Shape::half_space(point, normal).expect("a plane"), velocity: [0.0; D] };
+    let pool =
+        InitialLiquid { shape: Shape::half_space(point, normal).expect("a plane"), velocity: [0.0; D] };
     let surroundings = Surroundings::default();
     let mut state = State::new(&params, &[pool], &surroundings);
     let mut workspace = Workspace::default();

@@ -5,7 +5,8 @@ use std::f64::consts::PI;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_liquid::{
-    AirModel, Body, Params, Smoke, Solid, State, Surroundings, Transfer, Workspace, max_time_step, step,
+    AirModel, InitialLiquid, Params, Smoke, Solid, State, Surroundings, Transfer, Workspace, max_time_step,
+    step,
 };
 
 fn params<const D: usize>(cells: [usize; D]) -> Params<D> {
@@ -16,7 +17,7 @@ fn params<const D: usize>(cells: [usize; D]) -> Params<D> {
 /// A fluid at rest everywhere.
 fn still<const D: usize>(params: &Params<D>, surroundings: &Surroundings<D>) -> State<D> {
     let everywhere = Shape::centred_box([0.0; D], [1e9; D]).unwrap();
-    State::new(params, &[Body { shape: everywhere, velocity: [0.0; D] }], surroundings)
+    State::new(params, &[InitialLiquid { shape: everywhere, velocity: [0.0; D] }], surroundings)
 }
 
 fn smoke<const D: usize>(shape: Shape<D>, buoyancy: f64) -> Surroundings<D> {

@@ -3,7 +3,7 @@
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::{norm, sub};
-use meniscus_liquid::{AirModel, Body, Params, State, Surroundings, Workspace, max_time_step, step};
+use meniscus_liquid::{AirModel, InitialLiquid, Params, State, Surroundings, Workspace, max_time_step, step};
 use meniscus_tests::all_cells;
 
 use crate::capillary::set_flow;
@@ -36,7 +36,8 @@ impl<const D: usize> Rise<D> {
         let below = Shape::half_space(rim, up).expect("a plane");
         let bubble = Shape::sphere(centre, radius).expect("a ball").difference(below);
         let shape = Shape::box_between([0.0; D], top).expect("a box").difference(bubble);
-        let mut state = State::new(&params, &[Body { shape, velocity: [0.0; D] }], &Surroundings::default());
+        let mut state =
+            State::new(&params, &[InitialLiquid { shape, velocity: [0.0; D] }], &Surroundings::default());
         let speed = part * froude::<D>() * (G * radius).sqrt();
         set_flow(&mut state, &params, |x| around_a_ball(sub(x, centre), radius).map(|u| speed * u));
         Self { params, radius, state }

@@ -7,7 +7,8 @@ use meniscus_core::grid::Field;
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::{dot, sub};
 use meniscus_liquid::{
-    AirModel, Body, Params, SecondFluid, Solid, State, Surroundings, Workspace, max_time_step, probe, step,
+    AirModel, InitialLiquid, Params, SecondFluid, Solid, State, Surroundings, Workspace, max_time_step,
+    probe, step,
 };
 use meniscus_tests::{Case, all_cells, tight_params};
 
@@ -19,7 +20,7 @@ fn drop<const D: usize>(cells_per_diameter: f64) -> (Params<D>, State<D>, [f64; 
     let cells = (3.0 / dx).ceil() as usize;
     let params = params(dx, [cells; D]);
     let centre = std::array::from_fn(|a| (0.5 * cells as f64 + [0.13, 0.37, 0.21][a]) * dx);
-    let body = Body { shape: Shape::sphere(centre, 1.0).expect("a ball"), velocity: [0.0; D] };
+    let body = InitialLiquid { shape: Shape::sphere(centre, 1.0).expect("a ball"), velocity: [0.0; D] };
     let state = State::new(&params, &[body], &Surroundings::default());
     (params, state, centre)
 }
@@ -78,7 +79,7 @@ fn laplace<const D: usize>(cells_per_diameter: f64) -> [f64; 2] {
     let side = params.grid.dx * params.grid.cells[0] as f64;
     let full = Shape::box_between([0.0; D], [side; D]).expect("a box");
     let shape = full.difference(Shape::sphere(centre, 1.0).expect("a ball"));
-    let state = State::new(&params, &[Body { shape, velocity: [0.0; D] }], &Surroundings::default());
+    let state = State::new(&params, &[InitialLiquid { shape, velocity: [0.0; D] }], &Surroundings::default());
     [of_drop, after_steps(&params, state)]
 }
 
@@ -124,7 +125,7 @@ fn half_a_drop_stays_on_its_floor() {
     let floor = Shape::half_space(centre, [0.0, 1.0]).expect("a plane");
     let shape = Shape::sphere(centre, 0.25).expect("a ball").difference(floor.clone());
     let surroundings = Surroundings { solids: vec![Solid::fixed(floor)], ..Surroundings::default() };
-    let mut state = State::new(&params, &[Body { shape, velocity: [0.0; 2] }], &surroundings);
+    let mut state = State::new(&params, &[InitialLiquid { shape, velocity: [0.0; 2] }], &surroundings);
     let mut workspace = Workspace::default();
     let mut fastest: f64 = 0.0;
     while state.time < 1.0 {
@@ -196,7 +197,7 @@ fn a_drop_in_another_fluid_oscillates_with_its_frequency() {
         ..params::<2>(5.0 / f64::from(cells), [cells as usize; 2])
     };
     let centre = [0.13, 0.37].map(|offset| (0.5 * f64::from(cells) + offset) * params.grid.dx);
-    let body = Body { shape: Shape::sphere(centre, 1.0).expect("a ball"), velocity: [0.0; 2] };
+    let body = InitialLiquid { shape: Shape::sphere(centre, 1.0).expect("a ball"), velocity: [0.0; 2] };
     let mut state = State::new(&params, &[body], &Surroundings::default());
     set_flow(&mut state, &params, |x| {
         let x = sub(x, centre);
@@ -229,7 +230,8 @@ fn period_of_bubble<const D: usize>(cells_per_radius: usize, across: usize) -> f
     let centre: [f64; D] = std::array::from_fn(|a| middle + [0.13, 0.37, 0.21][a] * dx);
     let pool = Shape::box_between([0.0; D], [across as f64; D]).expect("a box");
     let shape = pool.difference(Shape::sphere(centre, 1.0).expect("a ball"));
-    let mut state = State::new(&params, &[Body { shape, velocity: [0.0; D] }], &Surroundings::default());
+    let mut state =
+        State::new(&params, &[InitialLiquid { shape, velocity: [0.0; D] }], &Surroundings::default());
     set_flow(&mut state, &params, |x| second_mode(sub(x, centre)).map(|u| 0.12 * u));
     // n (n² - 1) in the plane, (n + 1) (n - 1) (n + 2) in space.
     let expected = 2.0 * PI / if D == 2 { 6_f64 } else { 12.0 }.sqrt();
@@ -287,7 +289,7 @@ fn a_capillary_wave_has_its_period() {
     let params = params(1.0 / CELLS as f64, [CELLS, 24]);
     let pool = Shape::box_between([0.0; 2], [1.0, DEPTH]).expect("a box");
     let mut state =
-        State::new(&params, &[Body { shape: pool, velocity: [0.0; 2] }], &Surroundings::default());
+        State::new(&params, &[InitialLiquid { shape: pool, velocity: [0.0; 2] }], &Surroundings::default());
     let k = PI;
     let omega = (k.powi(3) * (k * DEPTH).tanh()).sqrt();
     // A surface of height a sin(omega t) cos(kx), with ka = 0.05.
@@ -317,8 +319,11 @@ fn a_flat_pool_stays_at_rest() {
         params.gravity[1] = gravity;
         params.solve.tolerance = 1e-9;
         let pool = Shape::box_between([0.0; 2], [1.0, 0.43]).expect("a box");
-        let mut state =
-            State::new(&params, &[Body { shape: pool, velocity: [0.0; 2] }], &Surroundings::default());
+        let mut state = State::new(
+            &params,
+            &[InitialLiquid { shape: pool, velocity: [0.0; 2] }],
+            &Surroundings::default(),
+        );
         let seen = run(&mut state, &params, 0.3, |state| state.max_speed);
         let fastest = seen.iter().fold(0.0, |max: f64, s| max.max(s.1));
         assert!(fastest < 1e-4, "{fastest}");
@@ -348,7 +353,8 @@ fn what_the_grid_does_not_resolve_stays_calm() {
         Shape::sphere(at.map(|x| 0.1 + 0.8 * x), dx * (0.6 + 0.1 * f64::from(i))).expect("a ball")
     });
     let film = Shape::box_between([0.1, 0.5], [0.9, 0.5 + 1.3 * dx]).expect("a box");
-    let bodies: Vec<_> = drops.chain([film]).map(|shape| Body { shape, velocity: [0.0; 2] }).collect();
+    let bodies: Vec<_> =
+        drops.chain([film]).map(|shape| InitialLiquid { shape, velocity: [0.0; 2] }).collect();
     let mut state = State::new(&params, &bodies, &Surroundings::default());
     let end = 200.0 * max_time_step(&state, &params);
     let seen = run(&mut state, &params, end, |state| state.max_speed);

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use meniscus_core::grid::{Grid, Slot};
 use meniscus_core::shape::{ClosedMesh, RigidTransform, Rotation, Shape, TriangleMesh};
 use meniscus_liquid::{
-    AirModel, Body, Params, SecondFluid, Solid, State, Surroundings, Transfer, Workspace, max_time_step, step,
+    AirModel, InitialLiquid, Params, SecondFluid, Solid, State, Surroundings, Transfer, Workspace,
+    max_time_step, step,
 };
 use rayon::prelude::*;
 
@@ -125,7 +126,7 @@ impl Room {
     }
 
     /// A column of liquid above the plate; below it, of two liquids, one or the other.
-    fn liquid(&self, fills_below: bool) -> Vec<Body<3>> {
+    fn liquid(&self, fills_below: bool) -> Vec<InitialLiquid<3>> {
         let pose = self.pose(0.0);
         let side = |sign: f64| {
             let plane = Shape::half_space([0.0, sign * self.half, 0.0], [0.0, -sign, 0.0]).unwrap();
@@ -133,9 +134,9 @@ impl Room {
         };
         let column = Shape::box_between([0.0; 3], [0.05, 0.21, 0.1]).unwrap();
         let column = Shape::intersection(vec![side(1.0), column]).unwrap();
-        let mut bodies = vec![Body { shape: column, velocity: [0.4, -0.5, 0.3] }];
+        let mut bodies = vec![InitialLiquid { shape: column, velocity: [0.4, -0.5, 0.3] }];
         if fills_below {
-            bodies.push(Body { shape: side(-1.0), velocity: [0.0; 3] });
+            bodies.push(InitialLiquid { shape: side(-1.0), velocity: [0.0; 3] });
         }
         bodies
     }
@@ -243,7 +244,8 @@ fn long_none_is_below_a_tilted_floor() {
     let solids = vec![Solid::fixed(plate.transformed(pose).unwrap())];
     let surroundings = Surroundings { solids, ..Surroundings::default() };
     let column = Shape::box_between([0.0, 0.4, 0.0], [0.2, 0.8, 0.4]).unwrap();
-    let mut state = State::new(&params, &[Body { shape: column, velocity: [0.0; 3] }], &surroundings);
+    let mut state =
+        State::new(&params, &[InitialLiquid { shape: column, velocity: [0.0; 3] }], &surroundings);
     let mut workspace = Workspace::default();
     while state.time < 96.0 / 24.0 {
         let dt = max_time_step(&state, &params).min(1.0 / 24.0);

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Shape};
-use meniscus_liquid::projection::{RigidBody, Touch, Touching};
-use meniscus_liquid::{Body, Contact, Params, Rigid, RigidState, State, Surroundings, Workspace, step};
+use meniscus_liquid::projection::{RigidCarrier, Touch, Touching};
+use meniscus_liquid::{
+    Contact, InitialLiquid, Params, RigidBody, RigidState, State, Surroundings, Workspace, step,
+};
 use meniscus_tests::{Case, tight_params};
 
 const G: f64 = 9.81;
@@ -82,14 +84,14 @@ fn united<const D: usize>(mut case: Case<D>, blocks: &[Block<D>]) -> Case<D> {
         let cell =
             |face: &meniscus_liquid::projection::ClosedFace| case.blocks.cell(face.upper).map(|c| c as i64);
         let closed: Vec<_> = body.faces.iter().map(|face| (face.axis, cell(face), face.part)).collect();
-        let own = RigidBody::mass_of_faces(&case.grid, centre, block.density, &closed);
+        let own = RigidCarrier::mass_of_faces(&case.grid, centre, block.density, &closed);
         for (sum, own) in mass.iter_mut().flatten().zip(own.iter().flatten()) {
             *sum += own;
         }
         faces.extend(body.faces.iter().copied());
     }
     let velocity = case.bodies[0].velocity;
-    case.bodies = vec![RigidBody { centre, mass, velocity, faces, films: Vec::new() }];
+    case.bodies = vec![RigidCarrier { centre, mass, velocity, faces, films: Vec::new() }];
     case
 }
 
@@ -173,10 +175,10 @@ fn after_a_moment<const D: usize>(
     let params = Params::new(Grid { origin: [0.0; D], dx: 1.0 / cells as f64, cells: [cells; D] });
     let mut upper = [1.0; D];
     upper[1] = level;
-    let water = Body { shape: Shape::box_between([0.0; D], upper).unwrap(), velocity: [0.0; D] };
+    let water = InitialLiquid { shape: Shape::box_between([0.0; D], upper).unwrap(), velocity: [0.0; D] };
     let rigid = |block: &Block<D>| {
         let pose = RigidTransform { translation: block.centre, ..RigidTransform::IDENTITY };
-        Rigid::new(Shape::centred_box([0.0; D], block.half).unwrap(), block.density, pose).unwrap()
+        RigidBody::new(Shape::centred_box([0.0; D], block.half).unwrap(), block.density, pose).unwrap()
     };
     let contact = contacts.map(|contacts| Arc::new(Known(contacts)) as _);
     let bodies = blocks.iter().map(rigid).collect();

@@ -7,8 +7,8 @@ use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::norm;
 use meniscus_liquid::{
-    AirModel, Body, Bubble, EventKind, OPEN_AIR, Params, State, StepInfo, Surroundings, Workspace,
-    max_time_step, step,
+    AirModel, AirRegion, EventKind, InitialLiquid, OPEN_AIR, Params, State, StepInfo, Surroundings,
+    Workspace, max_time_step, step,
 };
 use meniscus_tests::{Simulation, all_cells, simulation};
 
@@ -27,7 +27,7 @@ impl Pool {
         let shape = bubbles.iter().fold(pool, |pool, &(centre, radius)| {
             pool.difference(Shape::sphere(centre, radius).expect("a sphere"))
         });
-        let body = Body { shape, velocity: [0.0; 2] };
+        let body = InitialLiquid { shape, velocity: [0.0; 2] };
         let state = State::new(&params, &[body], &Surroundings::default());
         Self { state, params, workspace: Workspace::default() }
     }
@@ -55,7 +55,7 @@ fn a_bubble_in_a_pool_is_not_crushed() {
     while pool.state.time < 0.4 {
         let info = pool.step();
         assert_eq!(info.bubble_events, []);
-        let found: Vec<&Bubble<2>> = pool.state.bubbles().collect();
+        let found: Vec<&AirRegion<2>> = pool.state.bubbles().collect();
         assert_eq!(found.len(), 1);
         assert!((found[0].rest_volume / area - 1.0).abs() < 0.005 && found[0].id == 1, "{found:?}");
         assert!((found[0].volume / found[0].rest_volume - 1.0).abs() < 0.01, "{found:?}");
@@ -80,10 +80,10 @@ fn rest_volumes_are_handed_on_through_mergers_and_splits() {
     // In the first substep rest volumes are measured.
     pool.step();
     while pool.state.time < 0.3 {
-        let before: Vec<Bubble<2>> = pool.state.bubbles().copied().collect();
+        let before: Vec<AirRegion<2>> = pool.state.bubbles().copied().collect();
         let info = pool.step();
-        let after: Vec<Bubble<2>> = pool.state.bubbles().copied().collect();
-        let rest = |bubbles: &[Bubble<2>]| bubbles.iter().map(|b| b.rest_volume).sum::<f64>();
+        let after: Vec<AirRegion<2>> = pool.state.bubbles().copied().collect();
+        let rest = |bubbles: &[AirRegion<2>]| bubbles.iter().map(|b| b.rest_volume).sum::<f64>();
         let mut collapsed = 0.0;
         for event in &info.bubble_events {
             assert!(!event.from.contains(&OPEN_AIR) && !event.to.contains(&OPEN_AIR), "{event:?}");
@@ -122,8 +122,10 @@ fn a_bubble_that_reaches_the_surface_joins_the_open_air() {
 fn a_layer_of_liquid_hangs_in_a_closed_box() {
     let grid = Grid { origin: [0.0; 2], dx: 1.0 / 64.0, cells: [64; 2] };
     let params = Params { air: AirModel::Bubbles, ..Params::new(grid) };
-    let layer =
-        Body { shape: Shape::box_between([0.0, 0.7], [1.0, 0.9]).expect("a box"), velocity: [0.0; 2] };
+    let layer = InitialLiquid {
+        shape: Shape::box_between([0.0, 0.7], [1.0, 0.9]).expect("a box"),
+        velocity: [0.0; 2],
+    };
     let mut state = State::new(&params, &[layer], &Surroundings::default());
     assert!(state.level_set.blocks().find([4, 1]).is_none(), "there is air without fields");
     let dt = 0.01;

@@ -10,7 +10,8 @@ use meniscus_core::shape::Shape;
 use meniscus_core::vector::{norm, sub};
 use meniscus_liquid::projection::ProjectionParams;
 use meniscus_liquid::{
-    AirModel, Body, Params, SecondFluid, Solid, State, Surroundings, Workspace, max_time_step, probe, step,
+    AirModel, InitialLiquid, Params, SecondFluid, Solid, State, Surroundings, Workspace, max_time_step,
+    probe, step,
 };
 use meniscus_tests::{Case, all_cells, noise, rotated_container, square_rotation, tight_params};
 
@@ -169,7 +170,7 @@ fn two_layers(
     };
     let lower = Shape::box_between([0.0; 2], [0.5, MIDDLE]).expect("a box");
     let mut state =
-        State::new(&params, &[Body { shape: lower, velocity: [0.0; 2] }], &Surroundings::default());
+        State::new(&params, &[InitialLiquid { shape: lower, velocity: [0.0; 2] }], &Surroundings::default());
     let raised = |x: f64| amplitude * (2.0 * PI * x).cos();
     let band = state.level_set.background();
     for cell in all_cells(params.grid.cells).map(|cell| cell.map(|c| c as i64)) {
@@ -265,7 +266,8 @@ fn what_rests_stays_at_rest() {
         let second = SecondFluid { density, viscosity: 0.0 };
         let mut params = Params { air: AirModel::TwoPhase(second), ..Params::new(grid) };
         params.solve.tolerance = 1e-9;
-        let mut state = State::new(&params, &[Body { shape, velocity: [0.0; 2] }], &Surroundings::default());
+        let mut state =
+            State::new(&params, &[InitialLiquid { shape, velocity: [0.0; 2] }], &Surroundings::default());
         let volume = state.volume;
         let seen = run(&mut state, &params, 0.5, |state| state.max_speed);
         let fastest = seen.iter().fold(0.0, |max: f64, s| max.max(s.1));
@@ -284,7 +286,8 @@ fn two_fluids_keep_their_volumes() {
         let params = Params { air: AirModel::TwoPhase(second), ..Params::new(grid) };
         let column = Shape::box_between([0.0; 2], [0.37, 0.61]).expect("a box");
         let surroundings = Surroundings::default();
-        let mut state = State::new(&params, &[Body { shape: column, velocity: [0.0; 2] }], &surroundings);
+        let mut state =
+            State::new(&params, &[InitialLiquid { shape: column, velocity: [0.0; 2] }], &surroundings);
         let (volume, mut workspace, mut energy) = (state.volume, Workspace::default(), f64::INFINITY);
         let drop = (1000.0 - density) * 9.81 * volume * 0.61;
         while state.time < 1.5 {
@@ -313,7 +316,7 @@ fn still_air_stays_still_beside_open_sides() {
         params.air = air;
         let solids = if air == AirModel::None { Vec::new() } else { banks.clone() };
         let surroundings = Surroundings { solids, ..Surroundings::default() };
-        let liquid = [Body { shape: pool.clone(), velocity: [0.0; 2] }];
+        let liquid = [InitialLiquid { shape: pool.clone(), velocity: [0.0; 2] }];
         let mut state = State::new(&params, &liquid, &surroundings);
         let mut workspace = Workspace::default();
         while state.time < 1.0 {
@@ -334,7 +337,8 @@ fn air_that_comes_and_goes_through_an_open_side_brings_no_energy() {
     params.open_sides[1][1] = true;
     let column = Shape::box_between([0.0; 2], [width, height]).unwrap();
     let surroundings = Surroundings::default();
-    let mut state = State::new(&params, &[Body { shape: column, velocity: [0.0; 2] }], &surroundings);
+    let mut state =
+        State::new(&params, &[InitialLiquid { shape: column, velocity: [0.0; 2] }], &surroundings);
     let mut workspace = Workspace::default();
     // Down to a pool as wide as the room.
     let given = 9.81 * params.density * width * height * 0.5 * (height - width * height);
@@ -356,7 +360,7 @@ fn the_same_bits_for_any_number_of_threads_with_two_fluids() {
             let params =
                 Params { viscosity: 0.2, air: AirModel::TwoPhase(second), ..params(0.1, [20, 18, 17]) };
             let ball = Shape::sphere([0.9, 0.8, 0.7], 0.5).expect("a ball");
-            let body = Body { shape: ball, velocity: [1.0, 0.5, 0.0] };
+            let body = InitialLiquid { shape: ball, velocity: [1.0, 0.5, 0.0] };
             let mut state = State::new(&params, &[body], &Surroundings::default());
             let end = 6.0 * max_time_step(&state, &params);
             run(&mut state, &params, end, |_| ());

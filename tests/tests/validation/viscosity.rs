@@ -5,10 +5,11 @@ use std::f64::consts::PI;
 use meniscus_core::grid::{FaceField, Field, Grid};
 use meniscus_core::shape::Shape;
 use meniscus_linalg::{SolveInfo, SolveParams};
-use meniscus_liquid::projection::SolidVelocity;
 use meniscus_liquid::viscosity::{Viscosity, ViscosityError, ViscosityParams, diffuse};
-use meniscus_liquid::{Body, Params, Slip, State, StepInfo, Surroundings, Workspace, max_time_step, step};
-use meniscus_tests::{Case, all_cells, noise};
+use meniscus_liquid::{
+    InitialLiquid, Params, Slip, State, StepInfo, Surroundings, Workspace, max_time_step, step,
+};
+use meniscus_tests::{Case, SolidVelocity, all_cells, noise};
 
 /// A time step of 1 s with a tolerance that leaves nothing but the discretisation to be seen, of a liquid of density 1.
 fn params<const D: usize>(viscosity: Viscosity<'_, D>, walls: Slip) -> ViscosityParams<'_, D> {
@@ -19,10 +20,12 @@ fn params<const D: usize>(viscosity: Viscosity<'_, D>, walls: Slip) -> Viscosity
 fn viscous<const D: usize>(
     case: &mut Case<D>,
     params: &ViscosityParams<D>,
-    solid_velocity: Option<SolidVelocity<'_, D>>,
+    solid: Option<SolidVelocity<'_, D>>,
 ) -> Result<SolveInfo, ViscosityError> {
     let mut velocity = case.velocity.clone();
-    let liquid = meniscus_liquid::projection::Liquid { solid_velocity, ..case.liquid() };
+    let solid_velocity = solid.map(|solid| case.on_faces(solid));
+    let liquid =
+        meniscus_liquid::projection::Liquid { solid_velocity: solid_velocity.as_ref(), ..case.liquid() };
     let info = diffuse(&liquid, &mut velocity, params);
     case.velocity = velocity;
     info
@@ -381,7 +384,8 @@ fn iterations_do_not_grow_with_resolution_in_three_dimensions() {
 fn advance(viscosity: f64, walls: Slip, dt: Option<f64>, steps: usize) -> (State<2>, StepInfo) {
     let grid = Grid { origin: [0.0; 2], dx: 1.0 / 32.0, cells: [32; 2] };
     let params = Params { viscosity, walls, ..Params::new(grid) };
-    let column = Body { shape: Shape::box_between([0.0; 2], [0.3, 0.6]).expect("a box"), velocity: [0.0; 2] };
+    let column =
+        InitialLiquid { shape: Shape::box_between([0.0; 2], [0.3, 0.6]).expect("a box"), velocity: [0.0; 2] };
     let surroundings = Surroundings::default();
     let mut state = State::new(&params, &[column], &surroundings);
     let mut workspace = Workspace::default();

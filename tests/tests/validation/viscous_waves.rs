@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
-use meniscus_liquid::{Body, Params, Slip, State, Surroundings, Workspace, probe};
+use meniscus_liquid::{InitialLiquid, Params, Slip, State, Surroundings, Workspace, probe};
 use meniscus_tests::all_cells;
 
 use crate::capillary::{elongation, params, run};
@@ -20,7 +20,7 @@ fn capillary_wave(cells_per_wave: usize, viscosity: f64, times: &[f64]) -> Vec<f
     let params = Params { viscosity, ..params(dx, [cells_per_wave / 2, 3 * cells_per_wave / 4 + 6]) };
     let pool = Shape::box_between([0.0; 2], [0.5, DEPTH]).expect("a box");
     let mut state =
-        State::new(&params, &[Body { shape: pool, velocity: [0.0; 2] }], &Surroundings::default());
+        State::new(&params, &[InitialLiquid { shape: pool, velocity: [0.0; 2] }], &Surroundings::default());
     let raised = |x: f64| AMPLITUDE * (k * x).cos();
     let band = state.level_set.background();
     for cell in all_cells(params.grid.cells).map(|cell| cell.map(|c| c as i64)) {
@@ -87,7 +87,7 @@ fn rate_of_relaxation(cells_per_diameter: f64) -> f64 {
     let cells = (3.2 / dx).ceil() as usize;
     let params = Params { viscosity: OHNESORGE, ..params(dx, [cells; 2]) };
     let centre: [f64; 2] = std::array::from_fn(|a| (0.5 * cells as f64 + [0.13, 0.37][a]) * dx);
-    let body = Body { shape: Shape::sphere(centre, 1.0).expect("a ball"), velocity: [0.0; 2] };
+    let body = InitialLiquid { shape: Shape::sphere(centre, 1.0).expect("a ball"), velocity: [0.0; 2] };
     let mut state = State::new(&params, &[body], &Surroundings::default());
     let axes = [0.9, 1.1];
     let band = state.level_set.background();
@@ -126,8 +126,11 @@ fn a_viscous_pool_stays_at_rest() {
         let grid = Grid { origin: [0.0; 2], dx: 1.0 / 24.0, cells: [24; 2] };
         let params = Params { viscosity: 200.0, walls, ..Params::new(grid) };
         let pool = Shape::box_between([0.0; 2], [1.0, 0.43]).expect("a box");
-        let mut state =
-            State::new(&params, &[Body { shape: pool, velocity: [0.0; 2] }], &Surroundings::default());
+        let mut state = State::new(
+            &params,
+            &[InitialLiquid { shape: pool, velocity: [0.0; 2] }],
+            &Surroundings::default(),
+        );
         let seen = run(&mut state, &params, 1.0, |state| state.max_speed);
         let fastest = seen.iter().fold(0.0, |max: f64, s| max.max(s.1));
         assert!(fastest < 1e-5, "{walls:?}: {fastest}");

@@ -3,7 +3,7 @@
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_liquid::{
-    AirModel, Body, Params, Solid, State, Surroundings, Transfer, Workspace, max_time_step, step,
+    AirModel, InitialLiquid, Params, Solid, State, Surroundings, Transfer, Workspace, max_time_step, step,
 };
 
 /// A column of water breaks and splashes on a floor of some thickness in the middle of a room, tilted or not. Counts the
@@ -17,7 +17,7 @@ fn through_a_floor(thickness: f64, degrees: f64, transfer: Transfer, air: AirMod
     let floor = Shape::box_between([-1.0, -thickness * dx], [1.0, 0.0]).unwrap().transformed(pose).unwrap();
     let above = Shape::half_space([0.0; 2], [0.0, -1.0]).unwrap().transformed(pose).unwrap();
     let column = Shape::intersection(vec![above, Shape::box_between([0.0, 0.0], [0.15, 0.9]).unwrap()]);
-    let water = Body { shape: column.unwrap(), velocity: [0.0; 2] };
+    let water = InitialLiquid { shape: column.unwrap(), velocity: [0.0; 2] };
     let surroundings = Surroundings { solids: vec![Solid::fixed(floor.clone())], ..Surroundings::default() };
     let mut state = State::new(&params, &[water], &surroundings);
     let mut workspace = Workspace::default();

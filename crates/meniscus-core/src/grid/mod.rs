@@ -17,4 +17,4 @@ pub use field::{FaceField, Field};
 pub use geometry::Grid;
 pub use labels::Labels;
 pub use mask::Mask;
-pub use tile::{Tile, for_each_overlap, neighbourhood};
+pub use tile::{HaloTile, for_each_overlap, neighbourhood};

@@ -6,11 +6,11 @@ use super::{BLOCK_EDGE, Blocks, Field};
 ///
 /// Hot loops read a tile instead of asking the block table for every cell.
 #[derive(Clone, Debug)]
-pub struct Tile<T, const D: usize, const HALO: usize> {
+pub struct HaloTile<T, const D: usize, const HALO: usize> {
     values: Vec<T>,
 }
 
-impl<T: Copy, const D: usize, const HALO: usize> Tile<T, D, HALO> {
+impl<T: Copy, const D: usize, const HALO: usize> HaloTile<T, D, HALO> {
     /// Cells along each edge of a tile.
     pub const EDGE: usize = BLOCK_EDGE + 2 * HALO;
 
@@ -116,14 +116,14 @@ mod tests {
         let blocks = Arc::new(Blocks::new(cells, |c| !(c[0] + 2 * c[1]).is_multiple_of(3)));
         let name = |cell: [usize; D]| cell.iter().fold(0.0, |h, &c| 100.0 * h + c as f32);
         let field = Field::from_fn(blocks.clone(), -1.0f32, name);
-        let mut tile = Tile::<f32, D, HALO>::new(f32::NAN);
+        let mut tile = HaloTile::<f32, D, HALO>::new(f32::NAN);
         for block in 0..blocks.len() {
             tile.load(&field, block);
             let corner = blocks.coord(block);
-            for index in 0..Tile::<f32, D, HALO>::LEN {
+            for index in 0..HaloTile::<f32, D, HALO>::LEN {
                 let inner: [usize; D] =
-                    std::array::from_fn(|a| index / Tile::<f32, D, HALO>::stride(a) % (8 + 2 * HALO));
-                assert_eq!(Tile::<f32, D, HALO>::index(inner), index);
+                    std::array::from_fn(|a| index / HaloTile::<f32, D, HALO>::stride(a) % (8 + 2 * HALO));
+                assert_eq!(HaloTile::<f32, D, HALO>::index(inner), index);
                 let cell = std::array::from_fn(|a| (corner[a] * 8 + inner[a]) as i64 - HALO as i64);
                 // The tile holds cells past the end of the domain that `get` does not give.
                 if (0..D).all(|a| cell[a] <= cells[a] as i64) {

@@ -1,6 +1,6 @@
 //! How far the particles are.
 
-use crate::grid::{BLOCK_EDGE, Field, Tile, block_len, for_each_overlap, neighbourhood};
+use crate::grid::{BLOCK_EDGE, Field, HaloTile, block_len, for_each_overlap, neighbourhood};
 use crate::interpolate::{bracket, to_integer};
 use crate::parallel;
 use crate::particles::BlockRanges;
@@ -25,7 +25,7 @@ pub fn particle_distance<const D: usize>(
         let particles = &position[ranges.range(block)];
         let needed = || neighbourhood(blocks, block).any(|(_, other)| other.is_some_and(&wanted));
         (!particles.is_empty() && needed()).then(|| {
-            let mut tile = Tile::<f32, D, HALO>::new(REACH * REACH);
+            let mut tile = HaloTile::<f32, D, HALO>::new(REACH * REACH);
             let first = blocks.coord(block).map(|c| (c * BLOCK_EDGE) as f32 - HALO as f32);
             for x in particles {
                 let x: [f32; D] = std::array::from_fn(|a| x[a] - first[a]);
@@ -34,7 +34,7 @@ pub fn particle_distance<const D: usize>(
             tile
         })
     };
-    let tiles: Vec<Option<Tile<f32, D, HALO>>> = parallel::map(blocks.len(), tile_of);
+    let tiles: Vec<Option<HaloTile<f32, D, HALO>>> = parallel::map(blocks.len(), tile_of);
 
     let mut distance = Field::new(blocks.clone(), REACH);
     parallel::for_chunks(distance.values_mut(), block_len::<D>(), |block, values| {
@@ -64,7 +64,7 @@ const NEAR: usize = 2 * HALO;
 /// Lowers the squared distances around a particle, whose position is in the tile's cells.
 #[inline]
 fn lower_around<const D: usize>(tile: &mut [f32], x: [f32; D]) {
-    let edge = Tile::<f32, D, HALO>::EDGE;
+    let edge = HaloTile::<f32, D, HALO>::EDGE;
     let (mut start, mut squared) = (0, [[0.0; NEAR]; D]);
     for a in (0..D).rev() {
         // The first centre above x - 2; x is at least 2, where the block begins.

@@ -1,6 +1,6 @@
 //! Signed distances from an arbitrary level set, in a narrow band.
 
-use crate::grid::{BLOCK_EDGE, Blocks, Field, Tile, block_len, for_each_overlap};
+use crate::grid::{BLOCK_EDGE, Blocks, Field, HaloTile, block_len, for_each_overlap};
 use crate::parallel;
 
 /// What a redistancing did.
@@ -69,7 +69,7 @@ fn initialise<const D: usize>(phi: &mut Field<f32, D>, band: f32) -> Vec<usize> 
     parallel::map_chunks_with(
         phi.values_mut(),
         block_len::<D>(),
-        || Tile::new(0.0),
+        || HaloTile::new(0.0),
         |tile, block, new| {
             load(blocks, block, |other| old.block(other), tile);
             let mut count = 0;
@@ -80,7 +80,7 @@ fn initialise<const D: usize>(phi: &mut Field<f32, D>, band: f32) -> Vec<usize> 
                         continue;
                     }
                     let neighbours: [[f32; 2]; D] = std::array::from_fn(|a| {
-                        let stride = Tile::<f32, D, 1>::stride(a);
+                        let stride = HaloTile::<f32, D, 1>::stride(a);
                         [tile.values()[centre + lane - stride], tile.values()[centre + lane + stride]]
                     });
                     let distance = interface_distance(value, neighbours);
@@ -176,8 +176,8 @@ const TOLERANCE: f32 = 3e-5;
 
 /// The distances of one block, without their signs, and of the face neighbours around it.
 struct SweepTile<const D: usize> {
-    signed: Tile<f32, D, 1>,
-    distance: Tile<f32, D, 1>,
+    signed: HaloTile<f32, D, 1>,
+    distance: HaloTile<f32, D, 1>,
     /// For the block's own cells, what the distance may not fall below: for cells that are next to the
     /// surface or not there, what it is.
     least: Vec<f32>,
@@ -185,7 +185,7 @@ struct SweepTile<const D: usize> {
 
 impl<const D: usize> SweepTile<D> {
     fn new() -> Self {
-        Self { signed: Tile::new(0.0), distance: Tile::new(0.0), least: vec![0.0; block_len::<D>()] }
+        Self { signed: HaloTile::new(0.0), distance: HaloTile::new(0.0), least: vec![0.0; block_len::<D>()] }
     }
 
     fn load<'a>(
@@ -206,7 +206,7 @@ impl<const D: usize> SweepTile<D> {
             let own: &[f32; BLOCK_EDGE] = row(signed, centre);
             let mut fixed = own.map(|v| u32::from(v.is_nan()));
             for a in 0..D {
-                let stride = Tile::<f32, D, 1>::stride(a);
+                let stride = HaloTile::<f32, D, 1>::stride(a);
                 for start in [centre - stride, centre + stride] {
                     let other: &[f32; BLOCK_EDGE] = row(signed, start);
                     for lane in 0..BLOCK_EDGE {
@@ -271,7 +271,7 @@ impl<const D: usize> SweepTile<D> {
 fn update_row<const D: usize>(distance: &mut [f32], least: &[f32; BLOCK_EDGE], centre: usize) -> bool {
     let mut nearest = [[0.0; BLOCK_EDGE]; D];
     for a in 0..D {
-        let stride = Tile::<f32, D, 1>::stride(a);
+        let stride = HaloTile::<f32, D, 1>::stride(a);
         nearest[a] = lower(row(distance, centre - stride), row(distance, centre + stride));
     }
     let own: &mut [f32; BLOCK_EDGE] = row_mut(distance, centre);
@@ -338,7 +338,7 @@ fn load<'a, const D: usize>(
     blocks: &Blocks<D>,
     block: usize,
     values: impl Fn(usize) -> &'a [f32],
-    tile: &mut Tile<f32, D, 1>,
+    tile: &mut HaloTile<f32, D, 1>,
 ) {
     let tile = tile.values_mut();
     for_each_overlap(1, [0; D], |start, local, len| {
@@ -359,10 +359,10 @@ fn load<'a, const D: usize>(
     for axis in 0..D {
         // The tile's first cell along the axis is one below the block's.
         let inside = cells[axis] + 1 - coord[axis] * BLOCK_EDGE;
-        let stride = Tile::<f32, D, 1>::stride(axis);
-        if inside < Tile::<f32, D, 1>::EDGE {
+        let stride = HaloTile::<f32, D, 1>::stride(axis);
+        if inside < HaloTile::<f32, D, 1>::EDGE {
             for index in 0..tile.len() {
-                if index / stride % Tile::<f32, D, 1>::EDGE >= inside {
+                if index / stride % HaloTile::<f32, D, 1>::EDGE >= inside {
                     tile[index] = f32::NAN;
                 }
             }
@@ -379,7 +379,7 @@ fn for_each_row<const D: usize>(reverse: bool, mut f: impl FnMut(usize, usize)) 
         let mut start = 1;
         for a in 1..D {
             let c = index / BLOCK_EDGE.pow(a as u32 - 1) % BLOCK_EDGE;
-            start += (c + 1) * Tile::<f32, D, 1>::stride(a);
+            start += (c + 1) * HaloTile::<f32, D, 1>::stride(a);
         }
         f(index * BLOCK_EDGE, start);
     }

@@ -1,6 +1,6 @@
 //! The stencils of many points near one block, and velocities interpolated by them.
 
-use crate::grid::{BLOCK_EDGE, Blocks, FaceField, Tile};
+use crate::grid::{BLOCK_EDGE, Blocks, FaceField, HaloTile};
 use crate::interpolate::{MAX_CORNERS, bracket, corner_offset, to_integer, value_and_gradient};
 
 /// Points whose stencils are found together, a vector register at a time.
@@ -111,12 +111,12 @@ fn brackets(
 
 /// The face velocities of one block and its halo.
 pub(crate) struct FaceTiles<const D: usize, const HALO: usize> {
-    axes: [Tile<f32, D, HALO>; D],
+    axes: [HaloTile<f32, D, HALO>; D],
 }
 
 impl<const D: usize, const HALO: usize> FaceTiles<D, HALO> {
     pub fn new() -> Self {
-        Self { axes: std::array::from_fn(|_| Tile::new(0.0)) }
+        Self { axes: std::array::from_fn(|_| HaloTile::new(0.0)) }
     }
 
     pub fn load(&mut self, field: &FaceField<f32, D>, block: usize) {
@@ -144,7 +144,7 @@ impl<const D: usize, const HALO: usize> FaceTiles<D, HALO> {
         let (mut velocity, mut gradient) = ([0.0; D], [[0.0; D]; D]);
         for axis in 0..D {
             let (base, fraction) = stencils.get(axis, k);
-            let edge = Tile::<f32, D, HALO>::EDGE;
+            let edge = HaloTile::<f32, D, HALO>::EDGE;
             let nodes = &self.axes[axis].values()[base..base + corner_offset::<D>((1 << D) - 1, edge) + 1];
             let mut corners = [0.0; MAX_CORNERS];
             for k in 0..1 << D {

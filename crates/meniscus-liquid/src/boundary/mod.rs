@@ -1,31 +1,30 @@
 //! What the solids leave open: distances, open fractions and velocities of walls.
 
+mod bodies;
 mod films;
+mod nodes;
+mod parted;
 mod seams;
 mod sight;
-mod thin_walls;
 mod ways;
 
 use std::sync::Arc;
 
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Slot, block_len, unravel};
-use meniscus_core::interpolate::interpolate_face;
 use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
 
-use crate::bodies::closed_faces;
-use crate::params::{Params, Solid, Source, Surroundings};
-use crate::projection::{ClosedFace, FilmFlow, RigidBody};
-use crate::rigid::Matrix;
+use crate::params::Params;
+use crate::surroundings::{Solid, Source, Surroundings};
+pub use bodies::BodyView;
+use nodes::at_nodes;
+pub use seams::PASSABLE;
 pub use sight::{BoundaryCache, CLOSED, OpenCells, SIGHT};
-use sight::{Seen, Sight, at_nodes, fill_open, find_sights};
-pub use thin_walls::{THIN, is_parted, point_in_the_open};
+use sight::{Sight, fill_open, find_sights};
 
-/// Faces that are open by less are taken for closed where liquid is moved.
-const NARROW: f32 = 0.1;
-
-/// Faces deeper in a solid than this, in cells, are never looked at: nothing moves in there.
-const DEEP: f32 = 3.0;
+/// Faces that are open by less, a part, are taken for closed where liquid is moved: what enters a sliver of a cell leaves through its end at any speed. More, and
+/// liquid is held back in gaps that it could pass; less, and slivers throw liquid.
+pub const NARROW: f32 = 0.1;
 
 /// A cell that a source pushes liquid into.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,19 +55,6 @@ pub struct Boundary<const D: usize> {
     inlets: Option<FaceField<f32, D>>,
     /// The cells beyond the faces that sources push liquid out of, and how much, in m³/s (2D: m²/s).
     pub outlets: Vec<Outlet<D>>,
-}
-
-/// What the grid sees of a free body.
-#[derive(Clone, Debug)]
-pub struct BodyView {
-    /// Its mass matrix if it had a density of 1 kg/m³.
-    pub unit_mass: Matrix,
-    /// What it closes of the faces of the blocks.
-    pub faces: Vec<ClosedFace>,
-    /// What the mass matrix counts of faces beyond that: less than nothing where a film moves with the body.
-    pub unseen: Vec<ClosedFace>,
-    /// Where what its motions take of the films under it comes from.
-    pub films: Vec<FilmFlow>,
 }
 
 impl<const D: usize> Boundary<D> {
@@ -104,92 +90,34 @@ impl<const D: usize> Boundary<D> {
         boundary
     }
 
-    /// Closes what free bodies take of the faces, of what walls leave open.
-    fn close_by_bodies(&mut self, params: &Params<D>, surroundings: &Surroundings<D>, seen: &[Seen]) {
-        let free: Vec<&Solid<D>> = surroundings.solids.iter().filter(|solid| solid.free.is_some()).collect();
-        if free.is_empty() {
-            return;
-        }
-        let blocks = self.blocks.clone();
-        let mut by_bodies = FaceField::new(blocks.clone(), 0.0);
-        for solid in free {
-            let closed = closed_faces(&params.grid, solid);
-            let unit_mass = RigidBody::mass_of_faces(&params.grid, solid.to.translation, 1.0, &closed);
-            let (mut faces, mut unseen) = (Vec::new(), Vec::new());
-            for (axis, cell, whole) in closed {
-                let Some(upper) = blocks.locate(cell) else { continue };
-                let open = &mut self.open.axes[axis].values_mut()[upper.flat::<D>()];
-                let left = (*open - whole as f32).max(0.0);
-                let part = if left < CLOSED { *open } else { whole as f32 };
-                *open -= part;
-                if part > 0.0 {
-                    by_bodies.axes[axis].values_mut()[upper.flat::<D>()] += part;
-                    faces.push(ClosedFace { axis, upper, part: f64::from(part) });
-                }
-                if f64::from(part) != whole {
-                    unseen.push(ClosedFace { axis, upper, part: whole - f64::from(part) });
-                }
-            }
-            self.bodies.push(BodyView { unit_mass, faces, unseen, films: Vec::new() });
-        }
-        self.by_bodies = Some(by_bodies);
-        self.close_films(seen);
-        self.find_film_flows(params, surroundings);
-    }
-
     /// The part of a face that free bodies close.
-    fn closed_by_bodies(&self, axis: usize, face: Slot) -> f32 {
+    pub fn closed_by_bodies(&self, axis: usize, face: Slot) -> f32 {
         self.by_bodies.as_ref().map_or(0.0, |field| field.axes[axis][face])
     }
 
     /// The velocity that a source prescribes on the lower face of a cell, in m/s.
-    fn inlet_speed(&self, axis: usize, cell: [usize; D]) -> Option<f64> {
+    pub fn inlet_speed(&self, axis: usize, cell: [usize; D]) -> Option<f64> {
         let speed = self.inlets.as_ref()?.get(axis, cell.map(|c| c as i64));
         (!speed.is_nan()).then_some(f64::from(speed))
     }
 
-    /// The velocity along its axis that the walls at each face have, in m/s, as a part of what closes the face: free bodies do not count. 0 on faces
-    /// that are open.
-    pub fn wall_shares(
-        &self,
-        params: &Params<D>,
-        surroundings: &Surroundings<D>,
-        dt: f64,
-    ) -> FaceField<f64, D> {
-        let mut shares = FaceField::new(self.blocks.clone(), 0.0);
-        for (axis, shares) in shares.axes.iter_mut().enumerate() {
-            parallel::for_chunks(shares.values_mut(), block_len::<D>(), |block, shares| {
-                if self.is_resting(block) {
-                    return;
-                }
-                for (local, share) in shares.iter_mut().enumerate() {
-                    let face = Slot { block, local };
-                    if self.open.axes[axis][face] < 1.0 {
-                        *share = self.wall_share(params, surroundings, dt, axis, self.blocks.cell(face));
-                    }
+    /// Gives the faces of sources their velocities.
+    pub fn prescribe_inlets(&self, velocity: &mut FaceField<f32, D>) {
+        let Some(inlets) = &self.inlets else { return };
+        for (velocity, inlet) in velocity.axes.iter_mut().zip(&inlets.axes) {
+            parallel::update_by(velocity.values_mut(), inlet.values(), |u, &speed| {
+                if !speed.is_nan() {
+                    *u = speed;
                 }
             });
         }
-        shares
     }
 
-    /// The velocity of the walls at one face, as [`Self::wall_shares`] tells it.
-    fn wall_share(
-        &self,
-        params: &Params<D>,
-        surroundings: &Surroundings<D>,
-        dt: f64,
-        axis: usize,
-        cell: [usize; D],
-    ) -> f64 {
-        let at = cell.map(|c| c as i64);
-        let by_bodies = self.by_bodies.as_ref().map_or(0.0, |field| field.get(axis, at));
-        let closed = 1.0 - self.open.get(axis, at);
-        if closed - by_bodies <= 1e-6 * closed {
-            return 0.0;
-        }
-        let share = f64::from((closed - by_bodies) / closed);
-        share * self.wall_speed(params, surroundings, dt, axis, cell, |solid| solid.free.is_none())
+    /// Of what is closed of the lower face of a cell, the part that walls close, and not free bodies.
+    pub fn share_of_walls(&self, axis: usize, cell: [i64; D]) -> f64 {
+        let by_bodies = self.by_bodies.as_ref().map_or(0.0, |field| field.get(axis, cell));
+        let closed = 1.0 - self.open.get(axis, cell);
+        if closed - by_bodies <= 1e-6 * closed { 0.0 } else { f64::from((closed - by_bodies) / closed) }
     }
 
     /// Closes the faces of the cells in sources. Liquid leaves a source through the faces that its velocity
@@ -200,7 +128,7 @@ impl<const D: usize> Boundary<D> {
         }
         let blocks = self.blocks.clone();
         let mut inlets = FaceField::new(blocks.clone(), f32::NAN);
-        let area = params.grid.dx.powi(D as i32 - 1);
+        let area = params.face_area();
         for (number, source) in sources.iter().enumerate() {
             for cell in covered_cells(params, &source.shape) {
                 for (axis, side) in (0..D).flat_map(|axis| [(axis, 0), (axis, 1)]) {
@@ -229,69 +157,13 @@ impl<const D: usize> Boundary<D> {
     }
 
     /// The blocks that it is seen from.
-    pub fn blocks(&self) -> &Blocks<D> {
+    pub fn blocks(&self) -> &Arc<Blocks<D>> {
         &self.blocks
     }
 
     /// The volume that flows out of the sources, in m³/s (2D: m²/s).
     pub fn inflow(&self) -> f64 {
         self.outlets.iter().map(|outlet| outlet.rate).sum()
-    }
-
-    /// The velocity of what closes a face, along its axis, in m/s, of the solids that count.
-    pub fn wall_speed(
-        &self,
-        params: &Params<D>,
-        surroundings: &Surroundings<D>,
-        dt: f64,
-        axis: usize,
-        cell: [usize; D],
-        counts: impl Fn(&Solid<D>) -> bool,
-    ) -> f64 {
-        if cell[axis] == 0 || cell[axis] == self.blocks.cells()[axis] {
-            // The sides of the domain rest.
-            return 0.0;
-        }
-        if let Some(speed) = self.inlet_speed(axis, cell) {
-            return speed;
-        }
-        let cell = cell.map(|c| c as i64);
-        match self.blocks.locate(cell) {
-            Some(slot) if self.is_resting(slot.block) => 0.0,
-            _ => wall_velocity(params, surroundings, params.grid.face_centre(axis, cell), dt, counts)[axis],
-        }
-    }
-
-    /// Whether what closes a face lets go of the liquid.
-    pub fn separates(
-        &self,
-        params: &Params<D>,
-        surroundings: &Surroundings<D>,
-        axis: usize,
-        cell: [usize; D],
-    ) -> bool {
-        if cell[axis] == 0 || cell[axis] == self.blocks.cells()[axis] {
-            return self.separating_sides[axis][usize::from(cell[axis] > 0)];
-        }
-        let centre = params.grid.face_centre(axis, cell.map(|c| c as i64));
-        self.inlet_speed(axis, cell).is_none() && nearest_separates(&surroundings.solids, centre)
-    }
-
-    /// The rate at which moving walls add to the room of a cell, in m³/s (2D: m²/s): what moves out of it through the closed
-    /// part of its faces.
-    pub fn room_rate(&self, params: &Params<D>, surroundings: &Surroundings<D>, dt: f64, slot: Slot) -> f64 {
-        let area = params.grid.dx.powi(D as i32 - 1);
-        let cell = self.blocks.cell(slot);
-        let out = |axis: usize, side: usize| {
-            let mut at = cell;
-            at[axis] += side;
-            let closed = f64::from(1.0 - self.open.get(axis, at.map(|c| c as i64)));
-            if closed == 0.0 || self.inlet_speed(axis, at).is_some() {
-                return 0.0;
-            }
-            closed * self.wall_share(params, surroundings, dt, axis, at) * [-1.0, 1.0][side]
-        };
-        area * (0..D).map(|axis| out(axis, 0) + out(axis, 1)).sum::<f64>()
     }
 
     /// Whether something that closes faces moves.
@@ -334,9 +206,18 @@ impl<const D: usize> Boundary<D> {
 
     /// The gradient of the distance at a point of a block: the direction out of the solid.
     pub fn normal(&self, block: usize, x: [f32; D]) -> [f32; D] {
+        self.distance_and_normal(block, x).1
+    }
+
+    /// Both the distance and its gradient at a point of a block.
+    pub fn distance_and_normal(&self, block: usize, x: [f32; D]) -> (f32, [f32; D]) {
         match &self.sight[block] {
-            Sight::Cut(cut) => unit(at_nodes(&cut.nodes, self.in_block(block, x)).1),
-            _ => [0.0; D],
+            Sight::Open => (SIGHT as f32, [0.0; D]),
+            Sight::Solid => (-SIGHT as f32, [0.0; D]),
+            Sight::Cut(cut) => {
+                let (distance, slope) = at_nodes(&cut.nodes, self.in_block(block, x));
+                (distance, unit(slope))
+            }
         }
     }
 
@@ -355,6 +236,14 @@ impl<const D: usize> Boundary<D> {
         self.sight[slot.block].open_volume(slot.local)
     }
 
+    /// Whether one of the faces of a cell is open.
+    pub fn has_open_face(&self, slot: Slot) -> bool {
+        let is_open = |axis: usize, face: Slot| self.open.axes[axis][face] > 0.0;
+        (0..D).any(|axis| {
+            is_open(axis, slot) || self.blocks.step(slot, axis, 1).is_some_and(|upper| is_open(axis, upper))
+        })
+    }
+
     /// How many cells of a block are not wholly in solids, nor outside of the domain.
     pub fn count_open_cells(&self, block: usize) -> usize {
         self.blocks.cells_inside(block).filter(|slot| self.open_volume(*slot) > 0.0).count()
@@ -365,43 +254,6 @@ impl<const D: usize> Boundary<D> {
         std::array::from_fn(|a| x[a] - (corner[a] * BLOCK_EDGE) as f32)
     }
 
-    /// Gives the faces that no liquid passes the normal velocity of the wall that closes them, so that
-    /// what moves with the interpolated velocity slides along walls. `velocity` has been extrapolated into
-    /// the solids, and is known on the faces that are `valid`; no others are looked at. In the cells that are `leaving` a wall
-    /// only what moves into it is stopped.
-    pub fn constrain(
-        &self,
-        params: &Params<D>,
-        surroundings: &Surroundings<D>,
-        dt: f64,
-        velocity: &mut FaceField<f32, D>,
-        valid: &FaceField<bool, D>,
-        leaving: &[Slot],
-    ) {
-        let mut is_leaving = vec![false; if leaving.is_empty() { 0 } else { self.blocks.slots() }];
-        leaving.iter().for_each(|slot| is_leaving[slot.flat::<D>()] = true);
-        let is_leaving = |slot: Slot| is_leaving.get(slot.flat::<D>()).copied().unwrap_or(false);
-        let cut: Vec<usize> = (0..self.blocks.len()).filter(|&block| self.is_cut(block)).collect();
-        let constrained: Vec<Vec<(usize, usize, f32)>> = parallel::map(cut.len(), |k| {
-            self.constrained_faces(params, surroundings, dt, (velocity, valid), is_leaving, cut[k])
-        });
-        for (&block, faces) in cut.iter().zip(constrained) {
-            for (axis, local, value) in faces {
-                velocity.axes[axis].values_mut()[Slot { block, local }.flat::<D>()] = value;
-            }
-        }
-        self.close_sides(params, velocity, is_leaving);
-        if let Some(inlets) = &self.inlets {
-            for (velocity, inlet) in velocity.axes.iter_mut().zip(&inlets.axes) {
-                parallel::update_by(velocity.values_mut(), inlet.values(), |u, &speed| {
-                    if !speed.is_nan() {
-                        *u = speed;
-                    }
-                });
-            }
-        }
-    }
-
     /// Takes the faces that are nearly closed from those whose velocity is known. What passes them is little, but its
     /// speed may be any: a cell that a wall leaves a sliver of pushes all that enters it through the sliver's end.
     pub fn forget_narrow_faces(&self, valid: &mut FaceField<bool, D>) {
@@ -409,80 +261,6 @@ impl<const D: usize> Boundary<D> {
             parallel::update_by(valid.values_mut(), open.values(), |valid, &open| {
                 if open < NARROW {
                     *valid = false;
-                }
-            });
-        }
-    }
-
-    /// (axis, local index, velocity) of the closed and narrow faces of a block.
-    fn constrained_faces(
-        &self,
-        params: &Params<D>,
-        surroundings: &Surroundings<D>,
-        dt: f64,
-        (velocity, valid): (&FaceField<f32, D>, &FaceField<bool, D>),
-        is_leaving: impl Fn(Slot) -> bool,
-        block: usize,
-    ) -> Vec<(usize, usize, f32)> {
-        let Sight::Cut(cut) = &self.sight[block] else { return Vec::new() };
-        let mut faces = Vec::new();
-        for local in 0..block_len::<D>() {
-            let slot = Slot { block, local };
-            if !self.blocks.is_inside(slot) {
-                continue;
-            }
-            let cell = self.blocks.cell(slot);
-            let is_wall = |axis: usize| valid.axes[axis][slot] && self.open.axes[axis][slot] < NARROW;
-            for axis in (0..D).filter(|&axis| is_wall(axis)) {
-                let x = std::array::from_fn(|a| cell[a] as f32 + if a == axis { 0.0 } else { 0.5 });
-                let (distance, slope) = at_nodes(&cut.nodes, self.in_block(block, x));
-                if distance < -DEEP {
-                    continue;
-                }
-                let normal = unit(slope);
-                let own = velocity.axes[axis][slot];
-                let flow = |a: usize| if a == axis { own } else { interpolate_face(velocity, a, x) };
-                let wall = match self.is_resting(block) {
-                    true => [0.0; D],
-                    false => wall_velocity(params, surroundings, params.to_metres(x), dt, |_| true),
-                };
-                let out: f32 = (0..D).map(|a| (flow(a) - wall[a] as f32) * normal[a]).sum();
-                let leaves = is_leaving(slot) || self.blocks.step(slot, axis, 0).is_some_and(&is_leaving);
-                let stopped = if leaves { out.min(0.0) } else { out };
-                faces.push((axis, local, own - stopped * normal[axis]));
-            }
-        }
-        faces
-    }
-
-    /// Stops the velocity normal to the closed sides of the domain.
-    fn close_sides(
-        &self,
-        params: &Params<D>,
-        velocity: &mut FaceField<f32, D>,
-        is_leaving: impl Fn(Slot) -> bool + Sync,
-    ) {
-        let cells = self.blocks.cells();
-        for axis in 0..D {
-            let sides = params.open_sides[axis];
-            parallel::for_chunks(velocity.axes[axis].values_mut(), block_len::<D>(), |block, values| {
-                let first = self.blocks.coord(block)[axis] * BLOCK_EDGE;
-                for (side, face) in [0, cells[axis]].into_iter().enumerate() {
-                    if sides[side] || !(first..first + BLOCK_EDGE).contains(&face) {
-                        continue;
-                    }
-                    let stride = BLOCK_EDGE.pow(axis as u32);
-                    for (local, value) in values.iter_mut().enumerate() {
-                        if local / stride % BLOCK_EDGE != face - first {
-                            continue;
-                        }
-                        let slot = Slot { block, local };
-                        *value = match side {
-                            0 if is_leaving(slot) => value.max(0.0),
-                            1 if self.blocks.step(slot, axis, 0).is_some_and(&is_leaving) => value.min(0.0),
-                            _ => 0.0,
-                        };
-                    }
                 }
             });
         }
@@ -512,34 +290,6 @@ pub(crate) fn covered_cells<const D: usize>(params: &Params<D>, shape: &Shape<D>
 fn covers<const D: usize>(params: &Params<D>, shape: &Shape<D>, cell: [i64; D]) -> bool {
     let inside = (0..D).all(|a| cell[a] >= 0 && cell[a] < params.grid.cells[a] as i64);
     inside && shape.signed_distance(params.grid.cell_centre(cell)) < 0.0
-}
-
-/// Whether the solid that is nearest to a point lets go of the liquid.
-pub fn nearest_separates<const D: usize>(solids: &[Solid<D>], point: [f64; D]) -> bool {
-    if solids.iter().all(|solid| solid.separates) {
-        return !solids.is_empty();
-    }
-    let is_one = solids.iter().any(|solid| solid.separates);
-    let nearest = || solids.iter().map(|s| (s.distance(point), s)).min_by(|a, b| a.0.total_cmp(&b.0));
-    is_one && nearest().is_some_and(|(_, solid)| solid.separates)
-}
-
-/// The velocity of the solid that is nearest to a point next to one, in m/s, of those that count.
-pub fn wall_velocity<const D: usize>(
-    params: &Params<D>,
-    surroundings: &Surroundings<D>,
-    point: [f64; D],
-    dt: f64,
-    counts: impl Fn(&Solid<D>) -> bool,
-) -> [f64; D] {
-    let solids = || surroundings.solids.iter().filter(|solid| counts(solid));
-    // What is next to a solid, and to none that moves, is next to one that rests: most often that settles it.
-    let next_to = |solid: &Solid<D>| solid.moves() && solid.distance(point) < 2.0 * params.grid.dx;
-    if !solids().any(next_to) {
-        return [0.0; D];
-    }
-    let nearest = solids().map(|s| (s.distance(point), s)).min_by(|a, b| a.0.total_cmp(&b.0));
-    nearest.map_or([0.0; D], |(_, solid)| solid.velocity(point, dt))
 }
 
 #[cfg(test)]

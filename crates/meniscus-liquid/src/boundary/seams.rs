@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use meniscus_core::grid::Slot;
 
 use super::{BodyView, Boundary};
-use crate::projection::ClosedFace;
+use crate::rigid::ClosedFace;
 
-/// What moves along films and seams, to or from what is around them, passes faces that are open by more: a cell between bodies that has
-/// no such face belongs to their seam.
-pub(super) const PASSABLE: f32 = 0.5;
+/// What moves along films and seams, to or from what is around them, passes faces that are open by more, a part: a cell between bodies that has
+/// no such face belongs to their seam. Half a cell is the widest gap in which a node of its own would hold the bodies together by suction.
+pub const PASSABLE: f32 = 0.5;
 
 impl<const D: usize> Boundary<D> {
     /// The cells that two bodies bound, all of whose faces are open by little.

@@ -6,19 +6,18 @@ use std::sync::Arc;
 use meniscus_core::components::BlockCells;
 use meniscus_core::fractions::{cell_open_fraction, face_open_fraction};
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, Mask, block_len, cell_in_block, unravel};
-use meniscus_core::interpolate::{MAX_CORNERS, value_and_gradient};
 use meniscus_core::parallel;
 use meniscus_core::shape::{RigidTransform, Shape};
 
 use super::Boundary;
-use super::thin_walls::find_parted;
-use crate::measure::{Holding, holdings_of_parts};
-use crate::params::{Params, Solid};
+use super::nodes::{NODES, corners_of, node_index};
+use super::parted::find_parted;
+use crate::holding::{Holding, holdings_of_parts};
+use crate::params::Params;
+use crate::surroundings::Solid;
 
-/// Nodes along the edge of a block, both ends included.
-const NODES: usize = BLOCK_EDGE + 1;
-
-/// How far from a block a solid is out of its sight, in cells.
+/// How far from a block a solid is out of its sight, in cells. Less, and cells at the edge of a block know nothing of a wall in the next one; more, and more blocks are
+/// looked at node by node.
 pub const SIGHT: f64 = 1.0;
 
 /// How a block lies to the solids.
@@ -68,15 +67,6 @@ impl Cut {
     }
 }
 
-/// The values at the corners of a cell.
-fn corners_of<const D: usize>(nodes: &[f32], inner: [usize; D]) -> [f64; 8] {
-    let mut corners = [0.0; 8];
-    for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
-        *corner = f64::from(nodes[node_index::<D>(std::array::from_fn(|a| inner[a] + (k >> a & 1)))]);
-    }
-    corners
-}
-
 impl Sight {
     /// The distances to the solids at the corners of a cell, in cells, if the block sees one.
     pub(super) fn corners<const D: usize>(&self, local: usize) -> Option<[f64; 8]> {
@@ -117,7 +107,7 @@ pub struct BoundaryCache<const D: usize> {
 /// The cells of a block that resting solids leave open.
 #[derive(Clone, Debug)]
 pub struct OpenCells<const D: usize> {
-    /// Those cells.
+    /// The cells, in connected parts.
     pub cells: BlockCells<D>,
     /// What each of their parts holds.
     pub holdings: Vec<Holding<D>>,
@@ -345,12 +335,8 @@ fn nearest<const D: usize>(a: Sight, b: Sight) -> Sight {
     }
 }
 
-pub(super) fn node_index<const D: usize>(node: [usize; D]) -> usize {
-    node.iter().rev().fold(0, |index, &c| index * NODES + c)
-}
-
-/// A face that is open by less is closed: it is a wall that lies in a grid plane, up to rounding, or a gap
-/// through which nothing worth a stencil coefficient flows.
+/// A face that is open by less, a part, is closed: it is a wall that lies in a grid plane, up to rounding, or a gap
+/// through which any divergence would have to pass at any speed. Above the rounding of distances in single precision, below any gap that the grid resolves.
 pub const CLOSED: f32 = 1e-3;
 
 pub(super) fn fill_open<const D: usize>(
@@ -414,22 +400,4 @@ fn open_fraction<const D: usize>(nodes: &[f32], cell: [usize; D], axis: usize) -
     let in_surface = corners.iter().all(|d| d.abs() < f64::from(CLOSED));
     let open = if in_surface { 0.0 } else { face_open_fraction::<D>(corners) as f32 };
     if open < CLOSED { 0.0 } else { open }
-}
-
-/// The values of the nodes around a point of a block, and its place among them.
-#[inline]
-fn around<const D: usize>(nodes: &[f32], x: [f32; D]) -> ([f32; MAX_CORNERS], [f32; D]) {
-    let base: [usize; D] = std::array::from_fn(|a| (x[a].max(0.0) as usize).min(BLOCK_EDGE - 1));
-    let mut corners = [0.0; 8];
-    for (k, corner) in corners.iter_mut().enumerate().take(1 << D) {
-        *corner = nodes[node_index::<D>(std::array::from_fn(|a| base[a] + (k >> a & 1)))];
-    }
-    (corners, std::array::from_fn(|a| x[a] - base[a] as f32))
-}
-
-/// The multilinear interpolant of the nodes of a block, and its gradient.
-#[inline]
-pub(super) fn at_nodes<const D: usize>(nodes: &[f32], x: [f32; D]) -> (f32, [f32; D]) {
-    let (corners, fraction) = around(nodes, x);
-    value_and_gradient(corners, fraction)
 }

@@ -7,6 +7,7 @@ use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_core::interpolate::interpolate_faces;
 
 use super::*;
+use crate::substep::Substep;
 
 fn params<const D: usize>(cells: usize) -> Params<D> {
     Params::new(Grid { origin: [0.0; D], dx: 1.0 / cells as f64, cells: [cells; D] })
@@ -64,7 +65,8 @@ fn a_source_pushes_forwards_and_sucks_nowhere() {
     let surroundings = Surroundings { sources: vec![source], ..Surroundings::default() };
     let boundary = boundary(&params, &surroundings);
     assert!((boundary.inflow() - 0.3 * 2.0).abs() < 1e-12);
-    let speed = |axis, cell| boundary.wall_speed(&params, &surroundings, 0.01, axis, cell, |_| true);
+    let substep = Substep { params: &params, surroundings: &surroundings, boundary: &boundary, dt: 0.01 };
+    let speed = |axis, cell| substep.wall_speed(axis, cell, |_| true);
     assert_eq!(
         [speed(1, [6, 8]), speed(1, [6, 6]), speed(0, [4, 7]), speed(0, [10, 7])],
         [2.0, 0.0, 0.0, 0.0]
@@ -92,7 +94,8 @@ fn a_flow_into_a_wall_is_turned_along_it() {
         let mut velocity = FaceField::new(Arc::new(Blocks::all([32; 2])), 0.0);
         velocity.axes[0].values_mut().fill(1.0);
         let valid = FaceField::new(velocity.blocks().clone(), true);
-        boundary.constrain(&params, &surroundings, 0.01, &mut velocity, &valid, &[]);
+        let substep = Substep { params: &params, surroundings: &surroundings, boundary: &boundary, dt: 0.01 };
+        substep.constrain(&mut velocity, &valid, &[]);
         let u = interpolate_faces(&velocity, [18.0, 15.0]);
         let normal = (u[1] - u[0]) / 2f32.sqrt();
         let wall = speed as f32 * 2f32.sqrt();

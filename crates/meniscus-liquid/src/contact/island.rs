@@ -5,12 +5,11 @@ use meniscus_linalg::Compliance;
 use super::dense::{cholesky, dot, multiply, solve_factored, solve_lower, solve_upper};
 use super::quadratic::{Place, minimise};
 use super::row::{Kind, Row, Touch, rows_of};
-use crate::projection::RigidBody;
-use crate::rigid::{SIZE, Twist, motion_count};
+use crate::rigid::{RigidCarrier, SIZE, Twist, motion_count};
 
-/// What is left of a row that others contain, as a part of it.
+/// What is left of a row that others contain, as a part of it: the square root of the rounding of doubles.
 const DEPENDENT: f64 = 1e-8;
-/// Contacts that share a load share it evenly: they give by this part of what they would alone.
+/// Contacts that share a load share it evenly: they give by this part of what they would alone. Above rounding, below anything that moves.
 const GIVE: f64 = 1e-9;
 /// How often friction is bounded by the latest impulses.
 const LAGS: usize = 4;
@@ -53,7 +52,7 @@ pub(crate) struct Eliminated {
 
 /// The islands of bodies that have contacts.
 pub(crate) fn islands<const D: usize>(
-    bodies: &[RigidBody<D>],
+    bodies: &[RigidCarrier<D>],
     touches: &[Touch<D>],
     near: f64,
     dt: f64,
@@ -76,7 +75,7 @@ pub(crate) fn islands<const D: usize>(
 
 impl Island {
     fn new<'a, const D: usize>(
-        bodies: &[RigidBody<D>],
+        bodies: &[RigidCarrier<D>],
         members: Vec<usize>,
         touches: impl Iterator<Item = &'a Touch<D>>,
         near: f64,

@@ -42,7 +42,7 @@ pub(super) enum Kind {
     Tangent { normal: usize, friction: f64 },
 }
 
-/// How much farther apart than what touches things may be that friction holds: what turns opens a gap in each step that closes in the next.
+/// How much farther apart than what touches things may be that friction holds, times as far (a twentieth of a cell): what turns opens a gap in each step that closes in the next.
 const FRICTION_NEAR: f64 = 25.0;
 
 /// The rows of a contact, the normal first; `number` of it, and `centre` of a body. What is farther than [`FRICTION_NEAR`] has no friction. `slide` is the velocity at which they would slide.

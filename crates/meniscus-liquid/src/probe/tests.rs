@@ -6,8 +6,8 @@ use meniscus_core::shape::Shape;
 
 use super::*;
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::params::{Solid, Surroundings};
-use crate::state::Body;
+use crate::state::InitialLiquid;
+use crate::surroundings::{Solid, Surroundings};
 
 const DX: f64 = 0.1;
 
@@ -28,7 +28,7 @@ impl<const D: usize> Moment<D> {
         let solids = solids.into_iter().map(Solid::fixed).collect();
         let surroundings = Surroundings { solids, ..Surroundings::default() };
         let everywhere = Shape::box_between([0.0; D], [2.0; D]).unwrap();
-        let body = Body { shape: everywhere, velocity: [0.0; D] };
+        let body = InitialLiquid { shape: everywhere, velocity: [0.0; D] };
         let mut state = State::new(&params, &[body], &surroundings);
         let blocks = Arc::new(Blocks::all(params.grid.cells));
         let at = |cell: [usize; D]| level(params.grid.cell_centre(cell.map(|c| c as i64))) / DX;

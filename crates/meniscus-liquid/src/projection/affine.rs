@@ -1,4 +1,4 @@
-//! Affine regions among the velocity carriers (Goldade 2020, section 5).
+//! Affine tiles among the velocity carriers (Goldade 2020, section 5).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use super::energy::{Inertia, Pushed};
 use super::faces::{Asked, Faces};
 use super::{KineticEnergy, Stored};
 
-/// In [`AffineRegions::of_slot`]: not in a region.
-pub const NO_REGION: u32 = u32::MAX;
+/// In [`AffineTiles::of_slot`]: not in a tile.
+pub const NO_TILE: u32 = u32::MAX;
 
 /// Cells that move as a few affine fields of no divergence instead of one by one.
 ///
-/// No face of such a cell is closed, not even in part, and across each lies a cell of the same region, or one of no region that is of the same
-/// fluid. Every region is at least two cells wide along each axis.
+/// No face of such a cell is closed, not even in part, and across each lies a cell of the same tile, or one of no tile that is of the same
+/// fluid. Every tile is at least two cells wide along each axis.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct AffineRegions {
-    /// The region of every slot, or [`NO_REGION`].
+pub struct AffineTiles {
+    /// The tile of every slot, or [`NO_TILE`].
     pub of_slot: Vec<u32>,
-    /// The number of regions.
+    /// The number of tiles.
     pub count: usize,
 }
 
@@ -34,7 +34,7 @@ const fn dofs<const D: usize>() -> usize {
 /// The sums of a quantity over faces across an axis, and of it times their places along each axis.
 type Moments<const D: usize> = [[f64; 4]; D];
 
-/// What is summed up over the faces of a region.
+/// What is summed up over the faces of a tile.
 #[derive(Clone, Copy)]
 struct Sums<const D: usize> {
     /// By axis of the faces: sums of 1 and r times 1 and r.
@@ -44,7 +44,7 @@ struct Sums<const D: usize> {
     energy: f64,
 }
 
-/// A region as a carrier. Places are in cells, from its centre.
+/// A tile as a carrier. Places are in cells, from its centre.
 struct Carrier<const D: usize> {
     centre: [f64; D],
     /// The inverse of its mass, in terms of the mass of a cell full of liquid.
@@ -69,19 +69,19 @@ struct Carrier<const D: usize> {
     faces: [[f64; 4]; D],
 }
 
-/// The regions of a projection.
+/// The tiles of a projection.
 pub(super) struct Carriers<const D: usize> {
     all: Vec<Carrier<D>>,
 }
 
 impl<const D: usize> Carriers<D> {
-    /// Fits the regions to the tentative velocities, and writes the fits to their faces.
+    /// Fits the tiles to the tentative velocities, and writes the fits to their faces.
     pub(super) fn fit<T: Stored>(faces: &Faces<T, D>, velocity: &mut FaceField<T, D>) -> Self {
-        let Some(regions) = faces.liquid().regions else { return Self { all: Vec::new() } };
-        let places = places(faces, regions);
-        let sums = sums(faces, regions, &places, velocity);
+        let Some(tiles) = faces.liquid().tiles else { return Self { all: Vec::new() } };
+        let places = places(faces, tiles);
+        let sums = sums(faces, tiles, &places, velocity);
         let mut known = Masses::new();
-        let mut all = Vec::with_capacity(regions.count);
+        let mut all = Vec::with_capacity(tiles.count);
         for (sums, place) in sums.iter().zip(places) {
             let density = faces.density_ratio_at(place.first);
             let rate = faces.liquid().divergence.map_or(0.0, |rate| rate(place.first));
@@ -95,7 +95,7 @@ impl<const D: usize> Carriers<D> {
         carriers
     }
 
-    /// What corrections ask for of the regions; its work is told by [`push`](Self::push).
+    /// What corrections ask for of the tiles; its work is told by [`push`](Self::push).
     pub(super) fn asked(&self) -> Asked {
         let flux = |carrier: &Carrier<D>| D as f64 * carrier.growth * carrier.liquid_cells;
         Asked { flux: self.all.iter().map(flux).sum(), work: 0.0 }
@@ -111,14 +111,14 @@ impl<const D: usize> Carriers<D> {
         self.all.iter().map(term).collect()
     }
 
-    /// By region: the moments of the pressures on its outer faces, and the sum and the number of those pressures.
+    /// By tile: the moments of the pressures on its outer faces, and the sum and the number of those pressures.
     fn pushes<T: Stored>(&self, faces: &Faces<T, D>, pressure: &[f64]) -> Vec<(Moments<D>, f64, f64)> {
         let blocks = faces.blocks();
         let of_block = |block: usize| {
             let mut found: Vec<(usize, (Moments<D>, f64, f64))> = Vec::new();
             for axis in 0..D {
-                for (region, [own, above]) in faces.parts().along(blocks, block, axis) {
-                    let centre = &self.all[region].centre;
+                for (tile, [own, above]) in faces.parts().along(blocks, block, axis) {
+                    let centre = &self.all[tile].centre;
                     let mut sums = ([[0.0; 4]; D], 0.0, 0.0);
                     let mut push = |face: usize, cell: Option<Slot>, inwards: f64| {
                         let Some(cell) = cell.filter(|&cell| faces.is_unknown(cell)) else { return };
@@ -134,7 +134,7 @@ impl<const D: usize> Carriers<D> {
                     for local in above.without(&own).iter() {
                         push(local, Some(Slot { block, local }), -1.0);
                     }
-                    found.push((region, sums));
+                    found.push((tile, sums));
                 }
             }
             found
@@ -142,8 +142,8 @@ impl<const D: usize> Carriers<D> {
         let parts = parallel::map(blocks.len(), of_block);
         let mut all = vec![([[0.0; 4]; D], 0.0, 0.0); self.all.len()];
         // Summed in the order of the blocks: the same for any number of threads.
-        for (region, (moments, sum, count)) in parts.into_iter().flatten() {
-            let total = &mut all[region];
+        for (tile, (moments, sum, count)) in parts.into_iter().flatten() {
+            let total = &mut all[tile];
             for axis in 0..D {
                 (0..=D).for_each(|i| total.0[axis][i] += moments[axis][i]);
             }
@@ -153,7 +153,7 @@ impl<const D: usize> Carriers<D> {
         all
     }
 
-    /// Lets the scaled pressures push the regions, writes their velocities to their faces, and gives the energies. The pressure in a region is that
+    /// Lets the scaled pressures push the tiles, writes their velocities to their faces, and gives the energies. The pressure in a tile is that
     /// whose gradient pushed it.
     pub(super) fn push<T: Stored>(
         &self,
@@ -190,7 +190,7 @@ impl<const D: usize> Carriers<D> {
         pushed
     }
 
-    /// Writes the fields of the regions to all their faces.
+    /// Writes the fields of the tiles to all their faces.
     fn write<'a, T: Stored>(
         &self,
         faces: &Faces<T, D>,
@@ -202,11 +202,11 @@ impl<const D: usize> Carriers<D> {
         let blocks = faces.blocks();
         for axis in 0..D {
             parallel::for_chunks(velocity.axes[axis].values_mut(), block_len::<D>(), |block, values| {
-                for (region, [own, above]) in faces.parts().along(blocks, block, axis) {
-                    let field = &fields[region][axis];
+                for (tile, [own, above]) in faces.parts().along(blocks, block, axis) {
+                    let field = &fields[tile][axis];
                     for (first, bits) in own.or(&above).rows() {
                         let cell = blocks.cell(Slot { block, local: first });
-                        let at_first = dot(field, &place(cell, axis, &self.all[region].centre));
+                        let at_first = dot(field, &place(cell, axis, &self.all[tile].centre));
                         for (i, value) in values[first..first + BLOCK_EDGE].iter_mut().enumerate() {
                             if bits >> i & 1 == 1 {
                                 *value = T::nearest(at_first + i as f64 * field[1]);
@@ -218,7 +218,7 @@ impl<const D: usize> Carriers<D> {
         }
     }
 
-    /// `q` with `grad q = -change`: a quadratic function, about the mean of what is around the region.
+    /// `q` with `grad q = -change`: a quadratic function, about the mean of what is around the tile.
     fn fill_pressure<T: Stored>(
         &self,
         faces: &Faces<T, D>,
@@ -228,18 +228,18 @@ impl<const D: usize> Carriers<D> {
     ) {
         let slots = faces.blocks().slots();
         let fields: Vec<[[f64; 4]; D]> = changes.iter().map(|change| rows_of::<D>(change, 0.0)).collect();
-        let density = |region: usize| self.all[region].density;
+        let density = |tile: usize| self.all[tile].density;
         parallel::for_chunks(&mut scaled_pressure[..slots], block_len::<D>(), |block, values| {
-            for (region, cells) in faces.parts().of_block(block) {
-                let region = *region as usize;
+            for (tile, cells) in faces.parts().of_block(block) {
+                let tile = *tile as usize;
                 for local in cells.iter() {
                     let cell = faces.blocks().cell(Slot { block, local });
-                    let centre = &self.all[region].centre;
+                    let centre = &self.all[tile].centre;
                     let r: [f64; D] = std::array::from_fn(|a| cell[a] as f64 + 0.5 - centre[a]);
                     let of_axis =
                         |row: &[f64; 4]| row[0] + 0.5 * (0..D).map(|b| row[1 + b] * r[b]).sum::<f64>();
-                    let potential: f64 = fields[region].iter().zip(&r).map(|(row, r)| r * of_axis(row)).sum();
-                    values[local] = around[region] - density(region) * potential;
+                    let potential: f64 = fields[tile].iter().zip(&r).map(|(row, r)| r * of_axis(row)).sum();
+                    values[local] = around[tile] - density(tile) * potential;
                 }
             }
         });
@@ -419,7 +419,7 @@ fn inverse(matrix: &[f64]) -> Vec<f64> {
     rows.into_iter().flat_map(|row| row[k..].to_vec()).collect()
 }
 
-/// Where a region is.
+/// Where a tile is.
 struct Place<const D: usize> {
     /// In cells.
     centre: [f64; D],
@@ -428,10 +428,10 @@ struct Place<const D: usize> {
     first: Slot,
 }
 
-fn places<T: Stored, const D: usize>(faces: &Faces<T, D>, regions: &AffineRegions) -> Vec<Place<D>> {
+fn places<T: Stored, const D: usize>(faces: &Faces<T, D>, tiles: &AffineTiles) -> Vec<Place<D>> {
     let blocks = faces.blocks();
     let of_block = |block: usize| -> Vec<(u32, f64, [f64; D], Slot)> {
-        let of_part = |(region, cells): &(u32, Mask<D>)| {
+        let of_part = |(tile, cells): &(u32, Mask<D>)| {
             let first = Slot { block, local: cells.first()? };
             let (mut count, mut sum) = (0.0, [0.0; D]);
             for (local, bits) in cells.rows() {
@@ -441,14 +441,14 @@ fn places<T: Stored, const D: usize>(faces: &Faces<T, D>, regions: &AffineRegion
                 (0..D).for_each(|a| sum[a] += number * (cell[a] as f64 + 0.5));
                 sum[0] += along;
             }
-            Some((*region, count, sum, first))
+            Some((*tile, count, sum, first))
         };
         faces.parts().of_block(block).iter().filter_map(of_part).collect()
     };
     let parts = parallel::map(blocks.len(), of_block);
-    let mut sums = vec![(0.0, [0.0; D], None); regions.count];
-    for (region, count, sum, first) in parts.into_iter().flatten() {
-        let total = &mut sums[region as usize];
+    let mut sums = vec![(0.0, [0.0; D], None); tiles.count];
+    for (tile, count, sum, first) in parts.into_iter().flatten() {
+        let total = &mut sums[tile as usize];
         total.0 += count;
         (0..D).for_each(|a| total.1[a] += sum[a]);
         total.2.get_or_insert(first);
@@ -461,10 +461,10 @@ fn places<T: Stored, const D: usize>(faces: &Faces<T, D>, regions: &AffineRegion
     sums.into_iter().map(place).collect()
 }
 
-/// The sums over all faces of each region.
+/// The sums over all faces of each tile.
 fn sums<T: Stored, const D: usize>(
     faces: &Faces<T, D>,
-    regions: &AffineRegions,
+    tiles: &AffineTiles,
     places: &[Place<D>],
     velocity: &FaceField<T, D>,
 ) -> Vec<Sums<D>> {
@@ -474,26 +474,26 @@ fn sums<T: Stored, const D: usize>(
         let mut found: Vec<(usize, usize, AxisSums)> = Vec::new();
         for axis in 0..D {
             let u = velocity.axes[axis].block(block);
-            for (region, [own, above]) in faces.parts().along(blocks, block, axis) {
+            for (tile, [own, above]) in faces.parts().along(blocks, block, axis) {
                 let mut sums = AxisSums::default();
                 for (first, bits) in own.or(&above).rows() {
                     let cell = blocks.cell(Slot { block, local: first });
                     sums.add_row(
                         bits,
                         &u[first..first + BLOCK_EDGE],
-                        &place(cell, axis, &places[region].centre),
+                        &place(cell, axis, &places[tile].centre),
                     );
                 }
-                found.push((region, axis, sums));
+                found.push((tile, axis, sums));
             }
         }
         found
     };
     let parts = parallel::map(blocks.len(), of_block);
-    let mut all = vec![empty; regions.count];
+    let mut all = vec![empty; tiles.count];
     // Summed in the order of the blocks: the same for any number of threads.
-    for (region, axis, part) in parts.into_iter().flatten() {
-        let sums = &mut all[region];
+    for (tile, axis, part) in parts.into_iter().flatten() {
+        let sums = &mut all[tile];
         for i in 0..=D {
             (0..=D).for_each(|j| sums.of_place[axis][i][j] += part.of_place[i][j]);
             sums.of_velocity[axis][i] += part.of_velocity[i];
@@ -503,7 +503,7 @@ fn sums<T: Stored, const D: usize>(
     all
 }
 
-/// The sums of a region over faces across one axis.
+/// The sums of a tile over faces across one axis.
 #[derive(Clone, Copy, Default)]
 struct AxisSums {
     of_place: [[f64; 4]; 4],

@@ -1,93 +1,24 @@
 //! Rigid bodies among the velocity carriers.
 
-use meniscus_core::grid::{Blocks, Grid, Slot};
 use meniscus_core::parallel;
 use meniscus_linalg::LowRankTerm;
 
 use super::faces::Faces;
 use super::{KineticEnergy, Stored};
-use crate::rigid::{Matrix, SIZE, Twist, add, dot, inverse, motion_count, motions_at, product, summed};
-
-/// A rigid body that pressure moves.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RigidBody<const D: usize> {
-    /// The point that rotations are about, in metres.
-    pub centre: [f64; D],
-    /// The mass matrix on velocities [`Twist`], in kg, kg m and kg m² (2D: per metre of depth).
-    pub mass: Matrix,
-    /// The tentative velocity.
-    pub velocity: Twist,
-    /// The faces that it closes, wholly or in part.
-    pub faces: Vec<ClosedFace>,
-    /// What its motions take of the films between it and walls.
-    pub films: Vec<FilmFlow>,
-}
-
-/// What a body closes of a face.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClosedFace {
-    /// The axis of the face.
-    pub axis: usize,
-    /// The cell above it.
-    pub upper: Slot,
-    /// The part of it that the body closes: at most what is not open.
-    pub part: f64,
-}
-
-impl ClosedFace {
-    /// The cells on both sides of it.
-    pub fn sides<const D: usize>(&self, blocks: &Blocks<D>) -> impl Iterator<Item = Slot> + use<D> {
-        [blocks.step(self.upper, self.axis, 0), Some(self.upper)].into_iter().flatten()
-    }
-}
-
-/// What the motions of a body make flow from one cell of a film to the next, or to the first around it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FilmFlow {
-    /// The cell of the film.
-    pub from: Slot,
-    /// The cell that it is taken of.
-    pub to: Slot,
-    /// The flow out of the first that each motion makes, per area of a face.
-    pub flux: Twist,
-}
-
-impl<const D: usize> RigidBody<D> {
-    /// Adds what an impulse changes of the tentative velocity.
-    pub fn push(&mut self, impulse: &Twist) {
-        add(&mut self.velocity, &product(&inverse(self.mass), impulse));
-    }
-
-    /// The mass matrix of a body of a density that fills the closed part of these faces (axis, cell above, part): what the flow
-    /// sees of it. With it gravity accelerates the body as it does the liquid, in every motion, and a neutral one stays at rest
-    /// exactly.
-    pub fn mass_of_faces(
-        grid: &Grid<D>,
-        centre: [f64; D],
-        density: f64,
-        faces: &[(usize, [i64; D], f64)],
-    ) -> Matrix {
-        let whole = density * grid.dx.powi(D as i32);
-        let mut mass = [[0.0; SIZE]; SIZE];
-        for &(axis, upper, part) in faces {
-            let motions = motions_at(grid, centre, axis, upper);
-            for (row, &m) in mass.iter_mut().zip(&motions) {
-                row.iter_mut().zip(&motions).for_each(|(sum, n)| *sum += whole * part * m * n);
-            }
-        }
-        mass
-    }
-}
+use crate::rigid::{
+    FilmFlow, Matrix, RigidCarrier, SIZE, Twist, dot, fluxes_of_closed_faces, inverse, motion_count, product,
+    summed,
+};
 
 /// How the pressure of cells and bubbles moves bodies, and the bodies' velocities are fluxes of them.
 pub(super) struct Couplings<'a, const D: usize> {
-    bodies: &'a [RigidBody<D>],
+    bodies: &'a [RigidCarrier<D>],
     of_bodies: Vec<Coupling<'a, D>>,
     cell_mass: f64,
 }
 
 struct Coupling<'a, const D: usize> {
-    body: &'a RigidBody<D>,
+    body: &'a RigidCarrier<D>,
     /// The columns of J: the unknowns that the body touches, in order, and for each the flux out of it that each motion
     /// makes, per area of a face.
     columns: Vec<(usize, Twist)>,
@@ -159,7 +90,7 @@ impl<'a, const D: usize> Couplings<'a, D> {
         self.of_bodies.iter().zip(self.push(scaled_pressure)).map(pushed).collect()
     }
 
-    pub(super) fn bodies(&self) -> &'a [RigidBody<D>] {
+    pub(super) fn bodies(&self) -> &'a [RigidCarrier<D>] {
         self.bodies
     }
 
@@ -204,18 +135,10 @@ fn without_unused<const D: usize>(matrix: &Matrix) -> Vec<f64> {
 }
 
 /// What the motions of a body make flow out of the unknowns, per area of a face, in their order.
-fn columns<T: Stored, const D: usize>(faces: &Faces<T, D>, body: &RigidBody<D>) -> Vec<(usize, Twist)> {
-    let (grid, blocks) = (faces.liquid().grid, faces.blocks());
-    let mut fluxes = Vec::new();
-    for &ClosedFace { axis, upper, part } in &body.faces {
-        let motions = motions_at(grid, body.centre, axis, blocks.cell(upper).map(|c| c as i64));
-        let lower = blocks.step(upper, axis, 0);
-        for (cell, outwards) in [(lower, part), (Some(upper), -part)] {
-            if let Some(unknown) = cell.and_then(|cell| faces.unknown(cell)) {
-                fluxes.push((unknown, motions.map(|m| outwards * m)));
-            }
-        }
-    }
+fn columns<T: Stored, const D: usize>(faces: &Faces<T, D>, body: &RigidCarrier<D>) -> Vec<(usize, Twist)> {
+    let liquid = faces.liquid();
+    let unknown = |cell| faces.unknown(cell);
+    let mut fluxes = fluxes_of_closed_faces(liquid.grid, faces.blocks(), body.centre, &body.faces, unknown);
     // Open air gives whatever is asked.
     let of_rim = |film: &FilmFlow| faces.unknown(film.to).map(|unknown| (unknown, film.flux));
     fluxes.extend(body.films.iter().filter_map(of_rim));

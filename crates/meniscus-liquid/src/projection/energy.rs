@@ -1,8 +1,5 @@
 //! The energies of a projection, and the work that is done in it.
 
-use super::RigidBody;
-use crate::rigid::{Twist, dot, product};
-
 /// Kinetic energies over the faces that the projection sets, in the norm that it minimises, in J.
 ///
 /// `after = before - change` plus all [`Work`], up to the tolerance of the solve.
@@ -34,7 +31,7 @@ impl KineticEnergy {
 /// velocity that it leads to.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Work {
-    /// Of cells, regions and bubbles that are made to grow.
+    /// Of cells, tiles and bubbles that are made to grow.
     pub corrections: f64,
     /// Of solids that move, and of sources.
     pub solids: f64,
@@ -120,17 +117,5 @@ impl<const D: usize> Pushed<D> {
             growth: self.growth + other.growth,
             jumps: [self.jumps[0] + other.jumps[0], self.jumps[1] + other.jumps[1]],
         }
-    }
-}
-
-impl<const D: usize> RigidBody<D> {
-    /// The kinetic energy with a velocity, in J.
-    pub fn energy(&self, velocity: &Twist) -> f64 {
-        0.5 * self.work(velocity, velocity)
-    }
-
-    /// The work on a body with a velocity of what changes its velocity, in J.
-    pub fn work(&self, velocity: &Twist, change: &Twist) -> f64 {
-        dot(velocity, &product(&self.mass, change))
     }
 }

@@ -9,7 +9,7 @@ use meniscus_core::parallel;
 use super::energy::{Inertia, Pushed};
 use super::error::{ProjectionError, check_blocks, check_bubbles};
 use super::parts::{Carried, Parts};
-use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_REGION, Stored, plain};
+use super::{KineticEnergy, Liquid, NO_BUBBLE, NO_TILE, Stored, plain};
 
 /// A face with an open fraction above 0 and at least one cell that is solved for.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +65,7 @@ pub(super) struct Faces<'a, T, const D: usize> {
     plain: Vec<f64>,
     /// The blocks that hold or touch a cell of a bubble.
     bubbly: Vec<usize>,
-    /// The affine regions.
+    /// The affine tiles.
     parts: Parts<D>,
 }
 
@@ -73,9 +73,15 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
     /// Finds the cells that are solved for, and checks the open fractions of their faces.
     pub(super) fn new(liquid: &'a Liquid<'a, T, D>, theta_min: f64) -> Result<Self, ProjectionError> {
         check_blocks(liquid, "the open fraction", liquid.open.blocks())?;
+        if let Some(solid) = liquid.solid_velocity {
+            check_blocks(liquid, "the velocity of the solids", solid.blocks())?;
+        }
+        if let Some(separates) = liquid.separates {
+            check_blocks(liquid, "what lets go of the liquid", separates.blocks())?;
+        }
         check_bubbles(liquid)?;
         let second = second_mobility(liquid)?;
-        let parts = liquid.regions.map_or_else(Parts::default, |r| Parts::new(liquid.level_set.blocks(), r));
+        let parts = liquid.tiles.map_or_else(Parts::default, |r| Parts::new(liquid.level_set.blocks(), r));
         let clear = plain::clear_blocks(liquid);
         let unknown_cells = |block: usize| {
             let levels = liquid.level_set.block(block);
@@ -99,7 +105,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         Ok(Self { liquid, theta_min, second, unknown, plain, bubbly: bubbly_blocks(liquid), parts })
     }
 
-    /// The same without plain blocks: all is done face by face.
+    /// These faces without plain blocks: all is done face by face.
     #[cfg(test)]
     pub(super) fn face_by_face(mut self) -> Self {
         self.plain.fill(0.0);
@@ -125,7 +131,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.unknown[cell.block].has(cell.local)
     }
 
-    /// The cells of liquid that are solved for, by themselves or in regions.
+    /// The cells of liquid that are solved for, by themselves or in tiles.
     pub(super) fn liquid_cells(&self) -> usize {
         let of_block = |block: usize| {
             let levels = self.liquid.level_set.block(block);
@@ -135,11 +141,11 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         parallel::map(self.blocks().len(), of_block).into_iter().sum()
     }
 
-    /// Whether a face of a liquid cell is not wholly open, and `counts`.
-    pub(super) fn touches_closed(&self, cell: Slot, counts: impl Fn(usize, [usize; D]) -> bool) -> bool {
-        (0..2 * D).any(|k| {
-            let (axis, face) = (k / 2, self.slot_of(cell, k / 2, k % 2));
-            self.liquid.open.axes[axis][face].into() < 1.0 && counts(axis, self.blocks().cell(face))
+    /// Whether a face of a liquid cell is not wholly open, and one that `counts`.
+    pub(super) fn touches_closed(&self, cell: Slot, counts: &FaceField<bool, D>) -> bool {
+        sides::<D>().any(|(axis, side)| {
+            let face = self.slot_of(cell, axis, side);
+            self.liquid.open.axes[axis][face].into() < 1.0 && counts.axes[axis][face]
         })
     }
 
@@ -160,24 +166,24 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.bubble_at(cell).map(|bubble| self.blocks().slots() + bubble)
     }
 
-    /// The affine region that a cell is of.
+    /// The affine tile that a cell is of.
     #[inline]
-    pub(super) fn region_at(&self, cell: Slot) -> Option<usize> {
-        let region = self.liquid.regions?.of_slot[cell.flat::<D>()];
-        (region != NO_REGION).then_some(region as usize)
+    pub(super) fn tile_at(&self, cell: Slot) -> Option<usize> {
+        let tile = self.liquid.tiles?.of_slot[cell.flat::<D>()];
+        (tile != NO_TILE).then_some(tile as usize)
     }
 
-    /// The affine region that carries the lower face of a cell along an axis.
+    /// The affine tile that carries the lower face of a cell along an axis.
     #[inline]
-    fn region_of_face(&self, axis: usize, upper: Slot) -> Option<usize> {
+    fn tile_of_face(&self, axis: usize, upper: Slot) -> Option<usize> {
         if self.parts.carried(upper.block) == Carried::None {
             return None;
         }
-        let of_lower = || self.blocks().step(upper, axis, 0).and_then(|lower| self.region_at(lower));
-        self.region_at(upper).or_else(of_lower)
+        let of_lower = || self.blocks().step(upper, axis, 0).and_then(|lower| self.tile_at(lower));
+        self.tile_at(upper).or_else(of_lower)
     }
 
-    /// The affine regions block by block.
+    /// The affine tiles block by block.
     pub(super) fn parts(&self) -> &Parts<D> {
         &self.parts
     }
@@ -199,7 +205,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         if open == 0.0 {
             return None;
         }
-        if self.region_of_face(axis, upper).is_some() {
+        if self.tile_of_face(axis, upper).is_some() {
             return None;
         }
         let lower = self.blocks().step(upper, axis, 0);
@@ -336,7 +342,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         self.net_flux_of(Some(velocity), flux);
     }
 
-    /// The same with any velocity, or with none of the fluids.
+    /// Writes the flux out of each cell and bubble as [`net_flux`](Self::net_flux) does, or that of the solids alone.
     fn net_flux_of(&self, velocity: Option<&FaceField<T, D>>, flux: &mut [f64]) {
         let (flux, of_bubbles) = flux.split_at_mut(self.blocks().slots());
         self.bubble_flux(velocity, of_bubbles);
@@ -385,7 +391,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
         asked
     }
 
-    /// The same of a cell.
+    /// What is asked for of a cell, and its work with the scaled pressures.
     pub(super) fn asked_of(&self, cell: Slot, scaled_pressure: &[f64]) -> Asked {
         let flux = self.wanted_flux(cell);
         let is_liquid = self.liquid.level_set[cell].into() < 0.0;
@@ -504,7 +510,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             _ => 0.0,
         };
         match self.liquid.solid_velocity {
-            Some(solid) if open < 1.0 => of_liquid + (1.0 - open) * solid(axis, self.blocks().cell(face)),
+            Some(solid) if open < 1.0 => of_liquid + (1.0 - open) * solid.axes[axis][face],
             _ => of_liquid,
         }
     }
@@ -586,8 +592,8 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
             return face.open / face.mobility;
         }
         let sides = [Some(upper), self.blocks().step(upper, axis, 0)];
-        let of_region = sides.into_iter().flatten().find(|&cell| self.region_at(cell).is_some());
-        of_region.map_or(0.0, |cell| self.density_ratio_at(cell))
+        let of_tile = sides.into_iter().flatten().find(|&cell| self.tile_at(cell).is_some());
+        of_tile.map_or(0.0, |cell| self.density_ratio_at(cell))
     }
 
     pub(super) fn valid(&self) -> FaceField<bool, D> {
@@ -599,7 +605,7 @@ impl<'a, T: Stored, const D: usize> Faces<'a, T, D> {
                 }
                 for (local, valid) in valid.iter_mut().enumerate() {
                     let upper = Slot { block, local };
-                    *valid = self.get(axis, upper).is_some() || self.region_of_face(axis, upper).is_some();
+                    *valid = self.get(axis, upper).is_some() || self.tile_of_face(axis, upper).is_some();
                 }
             });
         }
@@ -649,7 +655,7 @@ fn is_solved_for<T: Stored, const D: usize>(
         return Err(ProjectionError::BadLevelSet { cell: cell.to_vec() });
     }
     let is_air = level >= 0.0 && liquid.second_density_ratio.is_none();
-    if is_air || liquid.regions.is_some_and(|regions| regions.of_slot[slot.flat::<D>()] != NO_REGION) {
+    if is_air || liquid.tiles.is_some_and(|tiles| tiles.of_slot[slot.flat::<D>()] != NO_TILE) {
         return Ok(false);
     }
     let (mut any_open, mut outside) = (false, None);

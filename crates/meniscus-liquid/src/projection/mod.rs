@@ -46,19 +46,19 @@
 //!
 //! Where a body lies on a wall, no cell is left between the two, and nothing would push it off again: a wooden block on the floor would stay
 //! there whatever water is poured on it. In truth there is a film between them, with the pressure of what is around it: what the body's
-//! motion takes of the cells under it is taken of the nearest nodes around (`boundary/films.rs`). The fluxes of a motion then also sum to zero in a
+//! motion takes of the cells under it is taken of the nearest nodes around (`carriers/films.rs`). The fluxes of a motion then also sum to zero in a
 //! sealed box, so that a body can leave its wall.
 //!
 //! # Contact
 //! Where bodies touch, impulses between them that push and do not pull keep them from passing through each other, as multipliers of the same minimum. Those that press are eliminated in the
 //! mass matrices: bodies that press on each other have one matrix together in the place of `M^-1`, of lower rank, and feel the liquid together. Which do is found in rounds.
 //!
-//! # Affine regions
-//! Cells far from all surfaces may move together (Goldade 2020, section 5): a *region* is a velocity carrier with the velocity `u + A (x - c)`, `A` of
+//! # Affine tiles
+//! Cells far from all surfaces may move together (Goldade 2020, section 5): an *affine tile* is a velocity carrier with the velocity `u + A (x - c)`, `A` of
 //! trace 0, on all its faces, those to its neighbours included. It has no pressure nodes, since such a field has no divergence. With
 //! `phi` the row of a face's degrees of freedom, its mass matrix is `M = sum of r phi phi^T` over all its faces (eq. 20), its tentative velocity the
 //! least-squares fit of theirs (eq. 24), which is what the minimum asks for, and the pressures of the cells around it push it by `J = sum of n phi` over
-//! its outer faces (eq. 21). All else is as with rigid bodies. Where the divergence of its cells is to be something, the region
+//! its outer faces (eq. 21). All else is as with rigid bodies. Where the divergence of its cells is to be something, the tile
 //! grows evenly by that, whatever the pressure. For those who ask for the pressure in it, there is the quadratic function whose
 //! gradient has pushed it.
 //!
@@ -130,14 +130,14 @@ use meniscus_linalg::{ExtraUnknown, Operator, Patch, SolveInfo, SolveParams};
 
 pub use crate::contact::Touch;
 use crate::rigid::Twist;
+pub use crate::rigid::{ClosedFace, FilmFlow, RigidCarrier};
 
-pub use affine::{AffineRegions, NO_REGION};
+pub use affine::{AffineTiles, NO_TILE};
 use bodies::Couplings;
-pub use bodies::{ClosedFace, FilmFlow, RigidBody};
 pub use energy::{Inertia, KineticEnergy, Work};
 pub use error::ProjectionError;
 use faces::{Asked, Faces};
-pub use separation::{SeparatingFace, Separation};
+pub use separation::Separation;
 use solve::Pressures;
 
 /// The precision in which fields are stored: `f32` or `f64`. All arithmetic is in f64.
@@ -158,10 +158,6 @@ impl Stored for f64 {
     }
 }
 
-/// The velocity of the solid at the lower face of a cell along an axis, in m/s: its component along that
-/// axis.
-pub type SolidVelocity<'a, const D: usize> = &'a (dyn Fn(usize, [usize; D]) -> f64 + Sync);
-
 /// Where the liquid is and what confines it. All fields have the same blocks, which hold every face of
 /// every liquid cell.
 #[derive(Clone, Copy)]
@@ -173,21 +169,22 @@ pub struct Liquid<'a, T, const D: usize> {
     pub level_set: &'a Field<T, D>,
     /// The open fraction of the faces, 0 to 1. See the [module](self) for the choice there is.
     pub open: &'a FaceField<T, D>,
-    /// The velocity of the solid on the closed part of the faces; `None` where all solids rest. It is
-    /// asked for only where a face of a liquid cell is not wholly open. What a body closes of a face counts as at rest.
-    pub solid_velocity: Option<SolidVelocity<'a, D>>,
+    /// The velocity of the solid on the closed part of the faces, along their axes, in m/s; `None` where all solids rest. It is
+    /// looked at only where a face of a liquid cell is not wholly open. What a body closes of a face counts as at rest.
+    pub solid_velocity: Option<&'a FaceField<f64, D>>,
     /// The air that keeps its volume; the rest has the pressure 0.
     pub bubbles: Option<&'a Bubbles>,
     /// The rigid bodies that pressure moves.
-    pub bodies: &'a [RigidBody<D>],
+    pub bodies: &'a [RigidCarrier<D>],
     /// Where they touch each other and what is around; `None` if they pass through it.
     pub touching: Option<&'a Touching<D>>,
     /// Cells that move together; `None` if each moves on its own.
-    pub regions: Option<&'a AffineRegions>,
+    pub tiles: Option<&'a AffineTiles>,
     /// The density of a second fluid that fills what the liquid leaves, as a part of that of the liquid; `None` if air is what is there.
     pub second_density_ratio: Option<f64>,
-    /// Which walls and bodies let go of the liquid; `None` if none does.
-    pub separates: Option<SeparatingFace<'a, D>>,
+    /// By face, whether the wall or the body that closes it lets go of the liquid; `None` if none does. It is looked at only where a face
+    /// of a liquid cell is not wholly open.
+    pub separates: Option<&'a FaceField<bool, D>>,
     /// The rate at which each liquid cell is to grow, in 1/s; `None` unless volume is to be corrected.
     pub divergence: Option<Divergence<'a>>,
     /// By how much the liquid's pressure exceeds that of the air at the surface near a cell, in Pa: surface
@@ -216,7 +213,7 @@ pub struct Touching<const D: usize> {
 pub struct ContactInfo {
     /// Places where bodies touch something, or nearly so.
     pub touches: usize,
-    /// Those of them that press.
+    /// The places where they press on each other.
     pub pressing: usize,
     /// Rounds that it took to find which do.
     pub rounds: usize,
@@ -245,7 +242,7 @@ pub struct Bubbles {
 }
 
 impl Bubbles {
-    /// The same that are to grow by a part of what they were to.
+    /// These bubbles, to grow by a part of what they were to.
     pub fn with_part_of_growth(&self, part: f64) -> Self {
         Self { growth: self.growth.iter().map(|growth| part * growth).collect(), ..self.clone() }
     }
@@ -278,9 +275,9 @@ impl ProjectionParams {
 pub struct ProjectionInfo<const D: usize> {
     /// Cells with an open face that hold liquid, or the second fluid, and bubbles.
     pub unknowns: usize,
-    /// Affine regions.
-    pub regions: usize,
-    /// Cells that hold liquid, those of regions among them.
+    /// Affine tiles.
+    pub tiles: usize,
+    /// Cells that hold liquid, those of tiles among them.
     pub liquid_cells: usize,
     /// The energies.
     pub kinetic_energy: KineticEnergy,
@@ -362,7 +359,7 @@ pub struct Workspace {
 ///     bubbles: None,
 ///     bodies: &[],
 ///     touching: None,
-///     regions: None,
+///     tiles: None,
 ///     second_density_ratio: None,
 ///     separates: None,
 ///     divergence: None,
@@ -390,9 +387,9 @@ pub fn project<T: Stored, const D: usize>(
     }
     let faces = Faces::new(liquid, params.theta_min)?;
     let bodies = Couplings::new(&faces, params.density);
-    let regions = affine::Carriers::fit(&faces, velocity);
+    let tiles = affine::Carriers::fit(&faces, velocity);
     let mut seconds = ProjectionSeconds::default();
-    let operator = timed(&mut seconds.assemble, || assemble(&faces, &bodies, &regions))?;
+    let operator = timed(&mut seconds.assemble, || assemble(&faces, &bodies, &tiles))?;
     let unknowns = operator.unknowns();
 
     let Workspace { rhs, solution, solver: memory } = workspace;
@@ -428,11 +425,11 @@ pub fn project<T: Stored, const D: usize>(
     let asked = faces.asked(solution);
     let of_solids = faces.work_of_solids(solution, asked.work, rhs);
     let of_sealed = sealed.iter().map(|&i| faces.asked_of(Slot::from_flat::<D>(i), solution));
-    let asked = of_sealed.fold(asked, Asked::less).plus(regions.asked());
+    let asked = of_sealed.fold(asked, Asked::less).plus(tiles.asked());
     let contacts = bodies.work_of_contacts(&body_velocity, solution);
     let body_energy = bodies.energy(&body_velocity).scaled(0.5 * cell_mass);
     let pushed = faces.subtract_gradient(solution, scale, velocity);
-    let pushed = pushed.plus(regions.push(&faces, solution, velocity));
+    let pushed = pushed.plus(tiles.push(&faces, solution, velocity));
     let [tension, outside] = pushed.jumps;
     let corrections = asked.work + pushed.growth;
     let work = Work { corrections, solids: of_solids, tension, outside, contacts }.scaled(cell_mass);
@@ -449,7 +446,7 @@ pub fn project<T: Stored, const D: usize>(
     let valid = faces.valid();
     Ok(ProjectionInfo {
         unknowns,
-        regions: liquid.regions.map_or(0, |regions| regions.count),
+        tiles: liquid.tiles.map_or(0, |tiles| tiles.count),
         liquid_cells: faces.liquid_cells(),
         kinetic_energy: pushed.energy.scaled(0.5 * cell_mass).plus(body_energy),
         body_energy,
@@ -486,8 +483,8 @@ pub fn pressure_system<T: Stored, const D: usize>(
     let faces = Faces::new(liquid, params.theta_min)?;
     let bodies = Couplings::new(&faces, params.density);
     let mut velocity = velocity.clone();
-    let regions = affine::Carriers::fit(&faces, &mut velocity);
-    let operator = assemble(&faces, &bodies, &regions)?;
+    let tiles = affine::Carriers::fit(&faces, &mut velocity);
+    let operator = assemble(&faces, &bodies, &tiles)?;
     let mut rhs = vec![0.0; operator.len()];
     fill_rhs(&faces, &velocity, params.dt / (params.density * liquid.grid.dx), &mut rhs);
     bodies.subtract_flux(&bodies.tentative(), &mut rhs);
@@ -550,12 +547,12 @@ fn largest(values: &[f64]) -> f64 {
 fn assemble<T: Stored, const D: usize>(
     faces: &Faces<T, D>,
     bodies: &Couplings<D>,
-    regions: &affine::Carriers<D>,
+    tiles: &affine::Carriers<D>,
 ) -> Result<Operator<D>, ProjectionError> {
     let fill = |block: usize, patch: &mut Patch<D>| faces.fill(block, patch);
     let couplings = faces.bubble_couplings().into_iter();
     let bubbles: Vec<_> = couplings.map(|couplings| ExtraUnknown { couplings, anchor: 0.0 }).collect();
     let blocks = faces.blocks().clone();
-    let operator = Operator::assemble_with_affine(blocks, fill, &bubbles, &[], &regions.terms())?;
+    let operator = Operator::assemble_with_affine(blocks, fill, &bubbles, &[], &tiles.terms())?;
     Ok(operator.with_outer(&bodies.terms())?)
 }

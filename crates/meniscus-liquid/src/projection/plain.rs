@@ -32,7 +32,7 @@ pub(super) fn clear_blocks<T: Stored, const D: usize>(liquid: &Liquid<T, D>) -> 
 }
 
 /// By block, the mobility of its faces if it is clear and all cells within it and around it are of the same fluid; else 0. `fluid` are the cells that are
-/// solved for, by themselves or in regions, and `second` is the mobility of the second fluid.
+/// solved for, by themselves or in tiles, and `second` is the mobility of the second fluid.
 pub(super) fn mobilities<T: Stored, const D: usize>(
     liquid: &Liquid<T, D>,
     clear: &[bool],
@@ -72,7 +72,7 @@ impl<T: Stored, const D: usize> Faces<'_, T, D> {
         own.and(&own.beside(axis, side, &beyond))
     }
 
-    /// Writes the stencil of a block, and its faces towards regions.
+    /// Writes the stencil of a block, and its faces towards tiles.
     pub(super) fn fill(&self, block: usize, patch: &mut Patch<D>) {
         let (unknown, plain) = (self.unknown_cells(block), self.plain_mobility(block));
         let sides = || (0..2 * D).map(|k| (k / 2, k % 2));
@@ -84,8 +84,8 @@ impl<T: Stored, const D: usize> Faces<'_, T, D> {
         for (axis, side) in sides().filter(|_| !unknown.is_empty()) {
             let joined = self.joined(block, axis, side);
             let mut alone = unknown.without(&joined);
-            for (region, cells) in self.parts().beside(self.blocks(), block, axis, side) {
-                patch.touch_cells(axis, side, &unknown.and(&cells), region);
+            for (tile, cells) in self.parts().beside(self.blocks(), block, axis, side) {
+                patch.touch_cells(axis, side, &unknown.and(&cells), tile);
                 alone = alone.without(&cells);
             }
             // An upper face is the lower one of the next cell, unless that is in another block.
@@ -213,7 +213,7 @@ mod tests {
     use meniscus_core::grid::{Blocks, Field, Grid};
 
     use super::super::bodies::Couplings;
-    use super::super::{AffineRegions, NO_REGION, affine, assemble};
+    use super::super::{AffineTiles, NO_TILE, affine, assemble};
     use super::*;
 
     const CELLS: [usize; 2] = [56, 64];
@@ -222,7 +222,7 @@ mod tests {
         (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_shr(40) as f64 / f64::from(1 << 24) - 0.5
     }
 
-    /// What a way of working makes of a pool with a second fluid or air above it, a solid ball in it, and two regions side by side.
+    /// What a way of working makes of a pool with a second fluid or air above it, a solid ball in it, and two tiles side by side.
     fn compare(second_density_ratio: Option<f64>) {
         let grid = Grid::<2> { origin: [0.0; 2], dx: 0.1, cells: CELLS };
         let blocks = Arc::new(Blocks::all(CELLS));
@@ -233,13 +233,13 @@ mod tests {
             let from_ball = (c[0] as f64 - 50.0).hypot(c[1] as f64 - 10.0) - 5.0;
             if inside { from_ball.clamp(0.0, 1.0) } else { 0.0 }
         });
-        let region = |c: [usize; 2]| match c {
+        let tile = |c: [usize; 2]| match c {
             [12..=26, 10..30] => 0,
             [28..36, 10..30] => 1,
-            _ => NO_REGION,
+            _ => NO_TILE,
         };
-        let of_slot = (0..blocks.slots()).map(|i| region(blocks.cell(Slot::from_flat::<2>(i)))).collect();
-        let regions = AffineRegions { of_slot, count: 2 };
+        let of_slot = (0..blocks.slots()).map(|i| tile(blocks.cell(Slot::from_flat::<2>(i)))).collect();
+        let tiles = AffineTiles { of_slot, count: 2 };
         let liquid = Liquid {
             grid: &grid,
             level_set: &level_set,
@@ -248,7 +248,7 @@ mod tests {
             bubbles: None,
             bodies: &[],
             touching: None,
-            regions: Some(&regions),
+            tiles: Some(&tiles),
             second_density_ratio,
             separates: None,
             divergence: Some(&|slot| if slot.local % 5 == 0 { noise(slot.local) } else { 0.0 }),

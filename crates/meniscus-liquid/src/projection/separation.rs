@@ -6,10 +6,6 @@ use meniscus_core::parallel;
 use super::Stored;
 use super::faces::Faces;
 
-/// Whether what closes the lower face of a cell along an axis lets go of the liquid. It is asked for only where a face of a liquid
-/// cell is not wholly open.
-pub type SeparatingFace<'a, const D: usize> = &'a (dyn Fn(usize, [usize; D]) -> bool + Sync);
-
 /// How the cells at walls that let go were solved for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Separation {

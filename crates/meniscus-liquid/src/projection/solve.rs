@@ -7,7 +7,7 @@ use super::{ContactInfo, ProjectionError, ProjectionSeconds, Separation, Touchin
 use crate::contact::{Bodies, Pressing, Settled, islands};
 use crate::rigid::Twist;
 
-/// The tolerance of rounds that only guess which contacts press.
+/// The tolerance of rounds that only guess which contacts press, relative to the right-hand side. Looser ones take more rounds, tighter ones more iterations in each.
 const LOOSE: f64 = 1e-2;
 
 /// What is solved for, and with what.

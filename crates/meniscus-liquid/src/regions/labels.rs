@@ -12,13 +12,13 @@ pub const NOTHING: u32 = u32::MAX;
 /// The bit that tells a region of air from a body of liquid.
 const AIR: u32 = 1 << 31;
 
-/// What a cell belongs to.
+/// What a cell belongs to: a [`LiquidBody`](crate::LiquidBody) or an [`AirRegion`](crate::AirRegion).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
     /// A body of liquid, by number.
-    Body(usize),
+    Liquid(usize),
     /// A region of air, by number.
-    Region(usize),
+    Air(usize),
 }
 
 impl Owner {
@@ -27,22 +27,22 @@ impl Owner {
     pub fn of(label: u32) -> Option<Self> {
         match label {
             NOTHING => None,
-            region if region & AIR != 0 => Some(Self::Region((region & !AIR) as usize)),
-            body => Some(Self::Body(body as usize)),
+            region if region & AIR != 0 => Some(Self::Air((region & !AIR) as usize)),
+            body => Some(Self::Liquid(body as usize)),
         }
     }
 
     /// The label that stands for it.
     pub fn label(self) -> u32 {
         match self {
-            Self::Body(body) => body as u32,
-            Self::Region(region) => region as u32 | AIR,
+            Self::Liquid(body) => body as u32,
+            Self::Air(region) => region as u32 | AIR,
         }
     }
 
-    /// Whether both are bodies, or both are regions.
+    /// Whether both are liquid, or both are air.
     pub fn is_like(self, other: Self) -> bool {
-        matches!(self, Self::Body(_)) == matches!(other, Self::Body(_))
+        matches!(self, Self::Liquid(_)) == matches!(other, Self::Liquid(_))
     }
 }
 

@@ -15,7 +15,8 @@ use meniscus_core::shape::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::params::{Params, Solid, Surroundings};
+use crate::params::Params;
+use crate::surroundings::{Solid, Surroundings};
 pub use labels::Owner;
 use labels::{NOTHING, find_labels};
 pub use volumes::{Volumes, across, measure_volumes};
@@ -34,12 +35,12 @@ pub struct Regions<const D: usize> {
     /// By body of liquid: whether it reaches an open side, through which liquid comes and goes.
     pub spilling: Vec<bool>,
     /// Who touches whom.
-    pub contacts: Vec<Contact>,
+    pub interfaces: Vec<Interface>,
 }
 
 /// A body of liquid and a region of air that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Contact {
+pub struct Interface {
     /// The body.
     pub body: usize,
     /// The region.
@@ -87,16 +88,16 @@ impl<const D: usize> Regions<D> {
             None => elsewhere[ravel(coord, dims)].cells.clone(),
         });
         let labels = find_labels(&bodies, &air, blocks);
-        let contacts = find_contacts(&labels, &found, &open, boundary);
+        let interfaces = find_interfaces(&labels, &found, &open, boundary);
         let vented = reach_outside(params, &surroundings.sinks, &air);
         let spilling = reach_outside(params, &[], &bodies);
-        Self { bodies, air, labels, vented, spilling, contacts }
+        Self { bodies, air, labels, vented, spilling, interfaces }
     }
 
     /// The regions that keep their volume: those that touch liquid and are not vented, but for the unconstrained one
     /// of each sealed group.
     pub fn constrained(&self) -> Vec<bool> {
-        let area = liquid_area(&self.contacts, self.air.len());
+        let area = liquid_area(&self.interfaces, self.air.len());
         let mut constrained: Vec<bool> =
             (0..self.air.len()).map(|r| area[r] > 0.0 && !self.vented[r]).collect();
         for group in self.sealed_groups() {
@@ -109,8 +110,8 @@ impl<const D: usize> Regions<D> {
     pub fn sealed_groups(&self) -> Vec<SealedGroup> {
         let count = self.air.len();
         let mut partition = Partition::new(count + self.bodies.len());
-        for contact in &self.contacts {
-            partition.join(contact.region, count + contact.body);
+        for interface in &self.interfaces {
+            partition.join(interface.region, count + interface.body);
         }
         let (class, groups) = partition.classes();
         let class = |member: usize| class[member] as usize;
@@ -121,7 +122,7 @@ impl<const D: usize> Regions<D> {
         for body in (0..self.bodies.len()).filter(|&body| self.spilling[body]) {
             vented[class(count + body)] = true;
         }
-        let area = liquid_area(&self.contacts, count);
+        let area = liquid_area(&self.interfaces, count);
         let mut sealed: BTreeMap<usize, SealedGroup> = BTreeMap::new();
         for region in (0..count).filter(|&region| area[region] > 0.0 && !vented[class(region)]) {
             let new = || SealedGroup { regions: Vec::new(), bodies: Vec::new(), unconstrained: region };
@@ -146,10 +147,10 @@ impl<const D: usize> Regions<D> {
 }
 
 /// By region, of so many, the open area of the faces that it shares with liquid, in faces.
-pub fn liquid_area(contacts: &[Contact], regions: usize) -> Vec<f64> {
+pub fn liquid_area(interfaces: &[Interface], regions: usize) -> Vec<f64> {
     let mut area = vec![0.0; regions];
-    for contact in contacts {
-        area[contact.region] += contact.area;
+    for interface in interfaces {
+        area[interface.region] += interface.area;
     }
     area
 }
@@ -207,12 +208,12 @@ fn is_inside_any<const D: usize>(params: &Params<D>, solids: &[&Solid<D>], coord
 }
 
 /// The open area between bodies and regions, by the cells of each kind in each block.
-fn find_contacts<const D: usize>(
+fn find_interfaces<const D: usize>(
     labels: &Field<u32, D>,
     cells: &[[BlockCells<D>; 2]],
     open: &[[Mask<D>; D]],
     boundary: &Boundary<D>,
-) -> Vec<Contact> {
+) -> Vec<Interface> {
     let blocks = labels.blocks();
     let members = |block: Option<usize>, kind: usize| block.map_or(Mask::EMPTY, |b| cells[b][kind].members());
     let of_block = |block: usize| -> Vec<((usize, usize), f64)> {
@@ -226,8 +227,8 @@ fn find_contacts<const D: usize>(
             for upper in between.iter().map(|local| Slot { block, local }) {
                 let lower = blocks.step(upper, axis, 0).map_or(NOTHING, |lower| labels[lower]);
                 let pair = match (Owner::of(lower), Owner::of(labels[upper])) {
-                    (Some(Owner::Body(body)), Some(Owner::Region(region))) => (body, region),
-                    (Some(Owner::Region(region)), Some(Owner::Body(body))) => (body, region),
+                    (Some(Owner::Liquid(body)), Some(Owner::Air(region))) => (body, region),
+                    (Some(Owner::Air(region)), Some(Owner::Liquid(body))) => (body, region),
                     _ => continue,
                 };
                 let area = f64::from(boundary.open.axes[axis][upper]);
@@ -244,7 +245,7 @@ fn find_contacts<const D: usize>(
     for (pair, area) in parts.into_iter().flatten() {
         *all.entry(pair).or_insert(0.0) += area;
     }
-    all.into_iter().map(|((body, region), area)| Contact { body, region, area }).collect()
+    all.into_iter().map(|((body, region), area)| Interface { body, region, area }).collect()
 }
 
 /// Which components reach an open side of the domain or a sink.

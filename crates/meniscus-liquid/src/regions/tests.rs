@@ -4,7 +4,7 @@ use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation};
 
 use super::*;
-use crate::state::{Body, State};
+use crate::state::{InitialLiquid, State};
 use crate::tracking::Found;
 
 struct Case {
@@ -19,7 +19,8 @@ impl Case {
         let params = Params::new(Grid { origin: [0.0; 2], dx: 1.0 / cells as f64, cells: [cells; 2] });
         let solids = solids.into_iter().map(Solid::fixed).collect();
         let surroundings = Surroundings { solids, ..Surroundings::default() };
-        let state = State::new(&params, &[Body { shape: liquid, velocity: [0.0; 2] }], &surroundings);
+        let state =
+            State::new(&params, &[InitialLiquid { shape: liquid, velocity: [0.0; 2] }], &surroundings);
         Self { params, surroundings, state }
     }
 
@@ -66,11 +67,12 @@ fn a_drop_in_a_bubble_in_a_pool_is_a_body_of_its_own() {
         let regions = case.regions();
         assert_eq!((regions.bodies.len(), regions.air.len()), (2, 2));
         let (bubble, room) = (case.region_at(&regions, [0.4, 0.5]), case.region_at(&regions, [0.4, 0.95]));
-        assert_eq!(regions.contacts.len(), 3);
+        assert_eq!(regions.interfaces.len(), 3);
         // In a closed box one constraint follows from the other: that of the larger surface is left out.
         let constrained = regions.constrained();
-        let area =
-            |region| -> f64 { regions.contacts.iter().filter(|c| c.region == region).map(|c| c.area).sum() };
+        let area = |region| -> f64 {
+            regions.interfaces.iter().filter(|c| c.region == region).map(|c| c.area).sum()
+        };
         assert!(area(bubble) > area(room));
         assert_eq!((constrained[bubble], constrained[room]), (false, true));
 
@@ -79,8 +81,7 @@ fn a_drop_in_a_bubble_in_a_pool_is_a_body_of_its_own() {
         let constrained = regions.constrained();
         assert_eq!((regions.vented[bubble], regions.vented[room]), (false, true));
         assert_eq!((constrained[bubble], constrained[room]), (true, false));
-        let in_bubble =
-            regions.labels.values().iter().filter(|&&l| Owner::of(l) == Some(Owner::Region(bubble)));
+        let in_bubble = regions.labels.values().iter().filter(|&&l| Owner::of(l) == Some(Owner::Air(bubble)));
         let cells_in_bubble = in_bubble.count() as f64;
         let expected = std::f64::consts::PI * (0.2_f64.powi(2) - 0.08_f64.powi(2)) * (cells * cells) as f64;
         assert!((cells_in_bubble / expected - 1.0).abs() < 0.06, "{cells_in_bubble} {expected}");
@@ -198,10 +199,10 @@ fn a_region_is_filled_with_what_touches_it_most() {
         .collect();
     let pool = usize::from(before.bodies[1].volume > before.bodies[0].volume);
     assert_eq!((gained[pool], gained[1 - pool]), (before.regions[bubble].volume, 0.0));
-    assert_eq!(found.volumes.regions[bubble], crate::measure::Holding::NOTHING);
+    assert_eq!(found.volumes.regions[bubble], crate::holding::Holding::NOTHING);
     let owners: Vec<_> = found.regions.labels.values().iter().filter_map(|&label| Owner::of(label)).collect();
-    assert!(!owners.contains(&Owner::Region(bubble)) && owners.contains(&Owner::Region(room)));
-    assert!(found.regions.contacts.iter().all(|contact| contact.region == room));
+    assert!(!owners.contains(&Owner::Air(bubble)) && owners.contains(&Owner::Air(room)));
+    assert!(found.regions.interfaces.iter().all(|interface| interface.region == room));
     assert_eq!(found.regions.constrained(), [false, false]);
     // The next search finds it gone.
     assert_eq!(case.regions().air.len(), 1);

@@ -4,13 +4,14 @@
 //! region does not take goes to the neighbour of the other kind that lies deepest on the other side.
 
 use meniscus_core::components::BlockCells;
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, Tile, block_len, cell_in_block, unravel};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, HaloTile, Slot, block_len, cell_in_block, unravel};
 use meniscus_core::parallel;
 
 use super::labels::NOTHING;
 use super::{Owner, Regions};
 use crate::boundary::{Boundary, OpenCells};
-use crate::measure::{Holding, liquid_fraction, load_extended};
+use crate::holding::Holding;
+use crate::measure::{liquid_fraction, load_extended};
 
 /// What all of them hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,8 +27,8 @@ pub struct Volumes<const D: usize> {
 impl<const D: usize> Volumes<D> {
     fn of(&mut self, owner: Owner) -> &mut Holding<D> {
         match owner {
-            Owner::Body(body) => &mut self.bodies[body],
-            Owner::Region(region) => &mut self.regions[region],
+            Owner::Liquid(body) => &mut self.bodies[body],
+            Owner::Air(region) => &mut self.regions[region],
         }
     }
 }
@@ -97,13 +98,13 @@ impl<const D: usize> Regions<D> {
 
 /// A block and its halo.
 struct Tiles<const D: usize> {
-    levels: Tile<f32, D, 1>,
-    labels: Tile<u32, D, 1>,
+    levels: HaloTile<f32, D, 1>,
+    labels: HaloTile<u32, D, 1>,
 }
 
 impl<const D: usize> Tiles<D> {
     fn new() -> Self {
-        Self { levels: Tile::new(0.0), labels: Tile::new(NOTHING) }
+        Self { levels: HaloTile::new(0.0), labels: HaloTile::new(NOTHING) }
     }
 
     fn load(
@@ -117,10 +118,10 @@ impl<const D: usize> Tiles<D> {
         self.labels.load(labels, block);
     }
 
-    /// See [`across`].
+    /// The owner on the other side of the surface from a cell: see [`across`].
     fn across(&self, inner: [usize; D], is_liquid: bool) -> Option<Owner> {
         deepest_across(is_liquid, |step: [usize; D]| {
-            let at = Tile::<u32, D, 1>::index(std::array::from_fn(|a| inner[a] + step[a]));
+            let at = HaloTile::<u32, D, 1>::index(std::array::from_fn(|a| inner[a] + step[a]));
             Some((self.levels.values()[at], self.labels.values()[at]))
         })
     }
@@ -195,16 +196,16 @@ impl<const D: usize> Found<D> {
                 self.parts.len() - 1
             }
         };
-        let moment = cell.map(|c| (c as f64 + 0.5) * volume);
-        self.parts[part].1.add(&Holding { volume, area, moment });
+        let first_moment = cell.map(|c| (c as f64 + 0.5) * volume);
+        self.parts[part].1.add(&Holding { volume, area, first_moment });
     }
 }
 
 /// What a block holds that is all of one kind.
 fn whole_block<const D: usize>(coord: [usize; D]) -> Holding<D> {
     let volume = block_len::<D>() as f64;
-    let moment = coord.map(|c| (c as f64 + 0.5) * BLOCK_EDGE as f64 * volume);
-    Holding { volume, area: 0.0, moment }
+    let first_moment = coord.map(|c| (c as f64 + 0.5) * BLOCK_EDGE as f64 * volume);
+    Holding { volume, area: 0.0, first_moment }
 }
 
 /// The owner on the other side of the surface from a cell: that of the neighbour, diagonal ones included, which
@@ -221,7 +222,7 @@ pub fn across<const D: usize>(
     })
 }
 
-/// The same, by the level and the label of a neighbour; 1 is no step.
+/// The owner on the other side of the surface, by the level and the label of the neighbour at a step; 1 is no step.
 fn deepest_across<const D: usize>(
     is_liquid: bool,
     at: impl Fn([usize; D]) -> Option<(f32, u32)>,
@@ -229,7 +230,7 @@ fn deepest_across<const D: usize>(
     let mut deepest = None;
     for (level, label) in (0..3usize.pow(D as u32)).filter_map(|index| at(unravel(index, [3; D]))) {
         let depth = if is_liquid { level } else { -level };
-        let owner = Owner::of(label).filter(|owner| matches!(owner, Owner::Region(_)) == is_liquid);
+        let owner = Owner::of(label).filter(|owner| matches!(owner, Owner::Air(_)) == is_liquid);
         if let Some(owner) = owner
             && deepest.is_none_or(|(known, _)| depth > known)
         {

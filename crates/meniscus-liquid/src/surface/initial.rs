@@ -7,7 +7,8 @@ use meniscus_core::level_set::redistance;
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::{add_scaled, dot, norm, sub};
 
-use crate::params::{Params, Solid};
+use crate::params::Params;
+use crate::surroundings::Solid;
 use crate::sweep::{outwards, sees, shortest_way_out};
 
 /// The level set of shapes of liquid in a domain.

@@ -1,7 +1,7 @@
 //! What happens to bubbles.
 
 use super::matching::Family;
-use super::{Bubble, OPEN_AIR};
+use super::{AirRegion, OPEN_AIR};
 
 /// What happened to bubbles in a substep.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,12 +32,14 @@ pub enum EventKind {
 /// What happened to a family; nothing if one became one.
 pub fn of_family<const D: usize>(
     family: &Family,
-    old: &[Bubble<D>],
-    new: &[Bubble<D>],
+    old: &[AirRegion<D>],
+    new: &[AirRegion<D>],
 ) -> Option<BubbleEvent> {
     // Air that no liquid touches is no bubble.
-    let old_touched: Vec<&Bubble<D>> = family.old.iter().map(|&k| &old[k]).filter(|b| b.area > 0.0).collect();
-    let new_touched: Vec<&Bubble<D>> = family.new.iter().map(|&k| &new[k]).filter(|b| b.area > 0.0).collect();
+    let old_touched: Vec<&AirRegion<D>> =
+        family.old.iter().map(|&k| &old[k]).filter(|b| b.area > 0.0).collect();
+    let new_touched: Vec<&AirRegion<D>> =
+        family.new.iter().map(|&k| &new[k]).filter(|b| b.area > 0.0).collect();
     let before = family.old.len() + usize::from(family.from_open);
     let after = family.new.len() + usize::from(family.to_open);
     let kind = match (before, after) {

@@ -42,7 +42,7 @@ impl Votes {
     }
 }
 
-/// Fewer samples than this part come across a film that is thinner than what a sample is off by.
+/// Fewer votes than this part of those of the smaller region are of samples that came across a film, which is thinner than what a sample is off by: they make no merger.
 const SHARE: f64 = 0.05;
 
 /// Old regions and the new ones that they have become: a connected part of the graph.

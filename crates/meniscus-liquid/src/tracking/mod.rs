@@ -14,18 +14,15 @@ mod matching;
 mod trace;
 
 use meniscus_core::grid::{FaceField, Field, Slot};
-use meniscus_core::parallel;
 use meniscus_core::serde_array::array;
 use meniscus_core::vector::sub;
 use serde::{Deserialize, Serialize};
 
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::measure::Holding;
-use crate::params::{AirModel, Params, Surroundings};
-use crate::projection::{Bubbles, NO_BUBBLE};
-use crate::regions::{Contact, Owner, Regions, Volumes, liquid_area, measure_volumes};
-use crate::state::State;
-use crate::volume::bubble_growth;
+use crate::holding::Holding;
+use crate::params::Params;
+use crate::regions::{Interface, Owner, Regions, Volumes, liquid_area, measure_volumes};
+use crate::surroundings::Surroundings;
 pub use events::{BubbleEvent, EventKind};
 use matching::{Family, families};
 pub use trace::{Ancestry, trace};
@@ -36,11 +33,11 @@ pub struct Tracked<const D: usize> {
     /// What each cell belongs to: see [`Owner`](crate::regions::Owner).
     pub(crate) labels: Field<u32, D>,
     /// The regions of air.
-    pub regions: Vec<Bubble<D>>,
+    pub regions: Vec<AirRegion<D>>,
     /// The bodies of liquid.
     pub bodies: Vec<LiquidBody>,
     /// Who touches whom.
-    pub(crate) contacts: Vec<Contact>,
+    pub(crate) interfaces: Vec<Interface>,
     /// By region of air: whether its volume is a constraint of the projection.
     pub(crate) constrained: Vec<bool>,
     /// The identity of the next bubble.
@@ -52,7 +49,7 @@ pub const OPEN_AIR: u32 = 0;
 
 /// A region of air.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bubble<const D: usize> {
+pub struct AirRegion<const D: usize> {
     /// Its identity, the same as long as it lives; [`OPEN_AIR`] if it keeps no volume.
     pub id: u32,
     /// When it came to be, in s.
@@ -76,7 +73,7 @@ pub struct Bubble<const D: usize> {
     anchor: [usize; D],
 }
 
-impl<const D: usize> Bubble<D> {
+impl<const D: usize> AirRegion<D> {
     /// Whether it keeps its volume and liquid touches it.
     pub fn is_bubble(&self) -> bool {
         self.id != OPEN_AIR && self.area > 0.0
@@ -94,10 +91,11 @@ pub struct LiquidBody {
     pub inflow: f64,
 }
 
-/// Air that has come from nowhere and holds less than this, in cells, is no more than a gap between particles.
+/// Air that has come from nowhere and holds less than this, in cells, is no more than a gap between particles. It trades small cavities, which close a substep early, for
+/// specks, which would each be a constraint.
 const LEAST_VOID: f64 = 1.0;
 
-/// No air holds less than this, in cells: neither where it is nor how much of it there is could be told.
+/// No air holds less than this, in cells: neither where it is nor how much of it there is could be told. Half a cell is what a curved wall may cut off from a cell.
 const LEAST_BUBBLE: f64 = 0.5;
 
 /// The regions of a moment, found and measured.
@@ -106,6 +104,17 @@ pub struct Found<const D: usize> {
     pub regions: Regions<D>,
     /// What they hold, in cells.
     pub volumes: Volumes<D>,
+}
+
+/// When regions are followed, from the last time on.
+#[derive(Clone, Copy)]
+pub struct Now {
+    /// The time, in s.
+    pub time: f64,
+    /// How long ago the last time was, in s.
+    pub dt: f64,
+    /// The volume that the liquid should have, in m³ (2D: m²).
+    pub liquid: f64,
 }
 
 impl<const D: usize> Found<D> {
@@ -139,8 +148,8 @@ impl<const D: usize> Tracked<D> {
         let of_body = |volume: f64| LiquidBody { volume, rest_volume: volume, inflow: 0.0 };
         let bodies = found.volumes.bodies.iter().map(|body| of_body(body.volume * scale.volume)).collect();
         let constrained = found.regions.constrained();
-        let Regions { labels, contacts, .. } = found.regions;
-        Self { labels, regions, bodies, contacts, constrained, next_id }
+        let Regions { labels, interfaces, .. } = found.regions;
+        Self { labels, regions, bodies, interfaces, constrained, next_id }
     }
 
     /// The regions that are too small to be followed, and are to be filled with liquid.
@@ -156,21 +165,20 @@ impl<const D: usize> Tracked<D> {
         (0..has_past.len()).filter(is_speck).collect()
     }
 
-    /// The regions of the next moment, at `time`, that came from these by `ancestry` in `dt`; and what happened to the
-    /// bubbles. The rest volumes of the bodies add up to `liquid`, in m³, but for what is of no body.
+    /// The regions of the next moment, that came from these by `ancestry`; and what happened to the bubbles. The rest volumes of the bodies add up to that of the
+    /// liquid, but for what is of no body.
     pub fn succeeded_by(
         &self,
         params: &Params<D>,
         found: &Found<D>,
         ancestry: &Ancestry,
-        [time, dt]: [f64; 2],
-        liquid: f64,
+        Now { time, dt, liquid }: Now,
     ) -> (Self, Vec<BubbleEvent>) {
         let mut next = Self {
             regions: describe(params, found, time),
             bodies: self.bodies_after(params, found, ancestry, liquid),
             labels: found.regions.labels.clone(),
-            contacts: found.regions.contacts.clone(),
+            interfaces: found.regions.interfaces.clone(),
             constrained: found.regions.constrained(),
             next_id: self.next_id,
         };
@@ -204,8 +212,9 @@ impl<const D: usize> Tracked<D> {
         time: f64,
         part: f64,
     ) -> (Self, Vec<BubbleEvent>) {
-        let ancestry = trace(&self.labels, &found.regions.labels, level_set, velocity, 0.0);
-        let (mut next, events) = self.succeeded_by(params, found, &ancestry, [time, 0.0], 0.0);
+        let ancestry = trace([&self.labels, &found.regions.labels], level_set, velocity, 0.0);
+        let (mut next, events) =
+            self.succeeded_by(params, found, &ancestry, Now { time, dt: 0.0, liquid: 0.0 });
         next.rest_as_measured(part);
         for region in next.regions.iter_mut().filter(|region| region.id != OPEN_AIR) {
             if let Some(old) = self.regions.iter().find(|old| old.id == region.id) {
@@ -213,26 +222,6 @@ impl<const D: usize> Tracked<D> {
             }
         }
         (next, events)
-    }
-
-    /// The bubbles as the projection wants them, whose volumes are corrected in so many seconds.
-    pub fn constraints(&self, dx: f64, time: f64) -> Bubbles {
-        let open = self.open_areas(dx);
-        let kept: Vec<usize> = (0..self.regions.len()).filter(|&r| self.constrained[r]).collect();
-        let mut numbers = vec![NO_BUBBLE; self.regions.len()];
-        for (number, &region) in kept.iter().enumerate() {
-            numbers[region] = number as u32;
-        }
-        let labels = self.labels.values();
-        let number = |k: usize| match Owner::of(labels[k]) {
-            Some(Owner::Region(region)) => numbers[region],
-            _ => NO_BUBBLE,
-        };
-        Bubbles {
-            of_slot: parallel::map_each(labels.len(), number),
-            growth: kept.iter().map(|&r| bubble_growth(&self.regions[r], open[r], dx, time)).collect(),
-            pressure: kept.iter().map(|&r| self.regions[r].pressure).collect(),
-        }
     }
 
     /// Takes over the pressures of the constrained regions; all others have that of the open air.
@@ -248,10 +237,10 @@ impl<const D: usize> Tracked<D> {
         let has_open_side = params.open_sides.iter().flatten().any(|open| *open);
         let mut open = vec![if has_open_side { f64::INFINITY } else { 0.0 }; self.bodies.len()];
         let mut to_free_air = vec![0.0; self.bodies.len()];
-        for contact in &self.contacts {
-            let area = contact.area * Scale::of(params).area;
-            open[contact.body] += area;
-            to_free_air[contact.body] += if self.constrained[contact.region] { 0.0 } else { area };
+        for interface in &self.interfaces {
+            let area = interface.area * Scale::of(params).area;
+            open[interface.body] += area;
+            to_free_air[interface.body] += if self.constrained[interface.region] { 0.0 } else { area };
         }
         // Bubbles that keep their volume pass on what liquid beside them gives way to.
         if params.second().is_none() && !has_open_side {
@@ -265,7 +254,7 @@ impl<const D: usize> Tracked<D> {
 
     /// By region, the open area of the faces between it and liquid, in m² (2D: m).
     pub(crate) fn open_areas(&self, dx: f64) -> Vec<f64> {
-        let faces = liquid_area(&self.contacts, self.regions.len());
+        let faces = liquid_area(&self.interfaces, self.regions.len());
         faces.into_iter().map(|faces| faces * dx.powi(D as i32 - 1)).collect()
     }
 
@@ -273,7 +262,7 @@ impl<const D: usize> Tracked<D> {
     pub fn set_mean_pressures(&mut self, pressure: &Field<f64, D>) {
         let mut sums = vec![(0.0, 0.0); self.regions.len()];
         for (&label, &pressure) in self.labels.values().iter().zip(pressure.values()) {
-            if let Some(Owner::Region(region)) = Owner::of(label) {
+            if let Some(Owner::Air(region)) = Owner::of(label) {
                 sums[region].0 += pressure;
                 sums[region].1 += 1.0;
             }
@@ -286,7 +275,7 @@ impl<const D: usize> Tracked<D> {
     /// The body that a cell belongs to.
     pub fn body_at(&self, cell: Slot) -> Option<usize> {
         match Owner::of(self.labels[cell]) {
-            Some(Owner::Body(body)) => Some(body),
+            Some(Owner::Liquid(body)) => Some(body),
             _ => None,
         }
     }
@@ -294,7 +283,7 @@ impl<const D: usize> Tracked<D> {
     /// The region of air that a cell belongs to.
     pub fn region_at(&self, cell: [i64; D]) -> Option<usize> {
         match Owner::of(self.labels.get(cell)) {
-            Some(Owner::Region(region)) => Some(region),
+            Some(Owner::Air(region)) => Some(region),
             _ => None,
         }
     }
@@ -332,7 +321,7 @@ impl<const D: usize> Tracked<D> {
     /// Notes what sources push into the bodies.
     pub fn set_inflow(&mut self, boundary: &Boundary<D>) {
         for outlet in &boundary.outlets {
-            if let Some(Owner::Body(body)) = Owner::of(self.labels.get(outlet.cell)) {
+            if let Some(Owner::Liquid(body)) = Owner::of(self.labels.get(outlet.cell)) {
                 self.bodies[body].inflow += outlet.rate;
             }
         }
@@ -428,19 +417,18 @@ struct Scale {
 
 impl Scale {
     fn of<const D: usize>(params: &Params<D>) -> Self {
-        let dx = params.grid.dx;
-        Self { area: dx.powi(D as i32 - 1), volume: dx.powi(D as i32) }
+        Self { area: params.face_area(), volume: params.cell_volume() }
     }
 }
 
 /// The regions as measured, each as it should be, all open.
-fn describe<const D: usize>(params: &Params<D>, found: &Found<D>, time: f64) -> Vec<Bubble<D>> {
+fn describe<const D: usize>(params: &Params<D>, found: &Found<D>, time: f64) -> Vec<AirRegion<D>> {
     let scale = Scale::of(params);
     let anchors = found.regions.air.first_cells();
     // The level set of a liquid may be seen through a wall.
     let touches =
-        liquid_area(&found.regions.contacts, found.regions.air.len()).into_iter().map(|area| area > 0.0);
-    let bubble = |((holding, anchor), touches): ((&Holding<D>, [usize; D]), bool)| Bubble {
+        liquid_area(&found.regions.interfaces, found.regions.air.len()).into_iter().map(|area| area > 0.0);
+    let bubble = |((holding, anchor), touches): ((&Holding<D>, [usize; D]), bool)| AirRegion {
         id: OPEN_AIR,
         born: time,
         volume: holding.volume * scale.volume,
@@ -461,17 +449,4 @@ fn weighted_mean(of: &[usize], weight_and_value: impl Fn(usize) -> (f64, f64)) -
         sum += weight * value;
     }
     if weights > 0.0 { sum / weights } else { 0.0 }
-}
-
-impl<const D: usize> State<D> {
-    /// The bubbles as the projection wants them, where air keeps its volume without being solved for.
-    pub(crate) fn constraints(&self, params: &Params<D>, dt: f64) -> Option<Bubbles> {
-        let tracked = self.tracked.as_ref().filter(|_| params.air == AirModel::Bubbles)?;
-        Some(tracked.constraints(params.grid.dx, params.correction_time(dt)))
-    }
-
-    /// The bubbles: regions of air that keep their volume, and that liquid touches.
-    pub fn bubbles(&self) -> impl Iterator<Item = &Bubble<D>> {
-        self.tracked.iter().flat_map(|tracked| &tracked.regions).filter(|region| region.is_bubble())
-    }
 }

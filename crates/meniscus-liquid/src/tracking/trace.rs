@@ -16,14 +16,14 @@ pub struct Ancestry {
     pub regions: Votes,
 }
 
-/// How far from the surface, in cells, cells are traced: every body and every region has cells as near as that.
+/// How far from the surface, in cells, cells are traced: every body and every region has cells as near as that. More votes cost time, and add none that are surer. (Goldade 2020 takes
+/// particles within 2 cells.)
 const NEAR: f32 = 1.0;
 
 /// Follows the cells next to the surface back by `dt` (in cells per velocity), through the velocity that the surface
 /// was moved by.
 pub fn trace<const D: usize>(
-    old: &Field<u32, D>,
-    new: &Field<u32, D>,
+    [old, new]: [&Field<u32, D>; 2],
     level_set: &Field<f32, D>,
     velocity: &FaceField<f32, D>,
     dt: f32,
@@ -55,10 +55,10 @@ pub fn trace<const D: usize>(
     let parts: Vec<Vec<(Pair, u32)>> = parallel::map(blocks.len(), of_block);
     let mut ancestry = Ancestry::default();
     for ((from, owner), count) in parts.into_iter().flatten() {
-        let from = from.map(|(Owner::Body(from) | Owner::Region(from))| from);
+        let from = from.map(|(Owner::Liquid(from) | Owner::Air(from))| from);
         match owner {
-            Owner::Body(body) => ancestry.bodies.add(from, body, count),
-            Owner::Region(region) => ancestry.regions.add(from, region, count),
+            Owner::Liquid(body) => ancestry.bodies.add(from, body, count),
+            Owner::Air(region) => ancestry.regions.add(from, region, count),
         }
     }
     ancestry

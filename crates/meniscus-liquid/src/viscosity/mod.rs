@@ -74,11 +74,11 @@ use weights::Source;
 /// The dynamic viscosity of a liquid, in Pa s (2D: kg/(m s) over unit depth, the same number).
 #[derive(Clone, Copy, Debug)]
 pub enum Viscosity<'a, const D: usize> {
-    /// The same everywhere.
+    /// One value everywhere.
     Uniform(f64),
     /// A value for each cell; those of air do not matter.
     Varying(&'a Field<f32, D>),
-    /// That of the liquid, and that of the second fluid that fills what it leaves.
+    /// The viscosity of the liquid, and of the second fluid that fills what it leaves.
     OfFluids([f64; 2]),
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use meniscus_core::grid::{
-    Blocks, FaceField, Tile, block_len, cell_in_block, for_each_overlap, neighbourhood,
+    Blocks, FaceField, HaloTile, block_len, cell_in_block, for_each_overlap, neighbourhood,
 };
 use meniscus_core::parallel;
 use meniscus_linalg::{AssembleError, Operator, Patch};
@@ -156,9 +156,9 @@ impl<const D: usize> System<D> {
 impl<const D: usize> BlockWeights<D> {
     /// Calls `f(along, side, weight)` for the samples between a face and the next ones of its axis.
     fn for_each_coupling(&self, axis: usize, local: usize, mut f: impl FnMut(usize, usize, f64)) {
-        let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
+        let at = HaloTile::<f32, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
         for along in 0..D {
-            let stride = Tile::<f32, D, 1>::stride(along);
+            let stride = HaloTile::<f32, D, 1>::stride(along);
             let (of, lower, upper) = if along == axis {
                 (&self.normal[axis * tile_len::<D>()..], at - stride, at)
             } else {
@@ -172,7 +172,7 @@ impl<const D: usize> BlockWeights<D> {
     /// The product of a block. Loops run over whole tiles: what they compute where a sample lies outside is not used.
     fn product(&self, scratch: &mut Scratch, y: &mut [f64]) {
         let len = tile_len::<D>();
-        let stride = Tile::<f32, D, 1>::stride;
+        let stride = HaloTile::<f32, D, 1>::stride;
         let Scratch { values, normal, shear } = scratch;
         let of = |axis: usize| &values[axis * len..][..len];
         for axis in 0..D {
@@ -201,7 +201,7 @@ impl<const D: usize> BlockWeights<D> {
             let normal = &normal[axis * len..][..len];
             let held = &self.held[axis * n..][..n];
             for (row, (y, held)) in y.chunks_exact_mut(8).zip(held.chunks_exact(8)).enumerate() {
-                let at = Tile::<f32, D, 1>::index(cell_in_block::<D>(8 * row).map(|c| c + 1));
+                let at = HaloTile::<f32, D, 1>::index(cell_in_block::<D>(8 * row).map(|c| c + 1));
                 let (below, normal) = (&normal[at - stride(axis)..][..8], &normal[at..][..8]);
                 let own = &own[at..][..8];
                 for i in 0..8 {

@@ -23,6 +23,7 @@ struct Case<const D: usize> {
     open: FaceField<f64, D>,
     velocity: FaceField<f64, D>,
     viscosity: Field<f32, D>,
+    walls: FaceField<f64, D>,
 }
 
 /// Ragged liquid, ragged walls, viscosities from 1 to 1000, random velocities, an open side.
@@ -43,7 +44,8 @@ fn ragged<const D: usize>(cells: [usize; D]) -> Case<D> {
         level_set: Field::from_fn(blocks.clone(), 1.0, level),
         open: FaceField::from_fn(blocks.clone(), 0.0, open),
         velocity: FaceField::from_fn(blocks.clone(), 0.0, |axis, cell| noise(20 + axis as u64, cell) - 0.5),
-        viscosity: Field::from_fn(blocks, 0.0, |cell| 1000f32.powf(noise(9, cell) as f32)),
+        viscosity: Field::from_fn(blocks.clone(), 0.0, |cell| 1000f32.powf(noise(9, cell) as f32)),
+        walls: FaceField::from_fn(blocks, 0.0, wall_velocity),
     }
 }
 
@@ -57,14 +59,14 @@ impl<const D: usize> Case<D> {
             grid: &self.grid,
             level_set: &self.level_set,
             open: &self.open,
-            solid_velocity: Some(&wall_velocity),
+            solid_velocity: Some(&self.walls),
             bubbles: None,
             divergence: None,
             bodies: &[],
             touching: None,
             surface_pressure: None,
             weight_outside: [0.0; D],
-            regions: None,
+            tiles: None,
             second_density_ratio: None,
             separates: None,
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use meniscus_core::fractions::cell_open_fraction;
-use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, Slot, Tile, block_len, cell_in_block, unravel};
+use meniscus_core::grid::{BLOCK_EDGE, Blocks, Field, HaloTile, Slot, block_len, cell_in_block, unravel};
 use meniscus_core::parallel;
 
 use crate::projection::Stored;
@@ -23,7 +23,7 @@ pub(super) fn liquid_corners<T: Stored, const D: usize>(level_set: &Field<T, D>)
     parallel::for_chunks_with(
         corners.values_mut(),
         block_len::<D>(),
-        || Tile::<f64, D, 1>::new(0.0),
+        || HaloTile::<f64, D, 1>::new(0.0),
         |tile, block, corners| {
             let first = blocks.coord(block).map(|c| c * BLOCK_EDGE);
             load_clamped(level_set, first, tile);
@@ -32,7 +32,7 @@ pub(super) fn liquid_corners<T: Stored, const D: usize>(level_set: &Field<T, D>)
             }
             for (local, corners) in corners.iter_mut().enumerate() {
                 if blocks.is_inside(Slot { block, local }) {
-                    let centre = Tile::<f64, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
+                    let centre = HaloTile::<f64, D, 1>::index(cell_in_block::<D>(local).map(|c| c + 1));
                     for (k, fraction) in corners.iter_mut().enumerate().take(1 << D) {
                         *fraction = corner_fraction(tile, centre, k) as f32;
                     }
@@ -61,25 +61,25 @@ pub(super) fn full_corners<const D: usize>(blocks: &Arc<Blocks<D>>) -> Field<Cor
 fn load_clamped<T: Stored, const D: usize>(
     level_set: &Field<T, D>,
     first: [usize; D],
-    tile: &mut Tile<f64, D, 1>,
+    tile: &mut HaloTile<f64, D, 1>,
 ) {
     let cells = level_set.blocks().cells();
     for (index, value) in tile.values_mut().iter_mut().enumerate() {
-        let place = unravel(index, [Tile::<f64, D, 1>::EDGE; D]);
+        let place = unravel(index, [HaloTile::<f64, D, 1>::EDGE; D]);
         let clamped = |a: usize| (first[a] + place[a]).saturating_sub(1).min(cells[a] - 1) as i64;
         *value = level_set.get(std::array::from_fn(clamped)).into();
     }
 }
 
 /// The liquid fraction of a corner of the cell at `centre`.
-fn corner_fraction<const D: usize>(tile: &Tile<f64, D, 1>, centre: usize, corner: usize) -> f64 {
+fn corner_fraction<const D: usize>(tile: &HaloTile<f64, D, 1>, centre: usize, corner: usize) -> f64 {
     let values = tile.values();
     // The cells around the node of this corner, by the axes along which they lie beyond it.
     let mut around = [0.0; 8];
     for (beyond, value) in around.iter_mut().enumerate().take(1 << D) {
         let mut at = centre;
         for a in (0..D).filter(|a| beyond >> a & 1 == 1) {
-            let stride = Tile::<f64, D, 1>::stride(a);
+            let stride = HaloTile::<f64, D, 1>::stride(a);
             at = if corner >> a & 1 == 1 { at + stride } else { at - stride };
         }
         *value = values[at];

@@ -7,10 +7,10 @@ use meniscus_core::grid::Field;
 use meniscus_core::particles::Particles;
 use meniscus_core::shape::Shape;
 use meniscus_io::{Channel, Frame, FrameBubble, NO_AIR, OPEN_AIR, Points, names};
-use meniscus_liquid::projection::{self, AffineRegions, ProjectionError, ProjectionInfo};
+use meniscus_liquid::projection::{self, AffineTiles, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
-    AirModel, Body, Bubble, Change, EventKind, Params, Preconditioner, RigidState, State, StepInfo, Tiling,
-    Tracked, TrialSolve, Workspace, max_time_step, probe, step,
+    AirModel, AirRegion, Change, EventKind, InitialLiquid, Params, Preconditioner, RigidState, State,
+    StepInfo, Tiling, Tracked, TrialSolve, Workspace, max_time_step, probe, step,
 };
 use meniscus_scene::{ProbeKind, Setup};
 
@@ -37,7 +37,8 @@ impl<const D: usize> Liquid<D> {
         let setup = &world.setup;
         let params = params_of(setup);
         let (mut bodies, second) = bodies_of(&setup.liquids);
-        bodies.extend(setup.fluid.iter().map(|f| Body { shape: everywhere(), velocity: f.velocity }));
+        bodies
+            .extend(setup.fluid.iter().map(|f| InitialLiquid { shape: everywhere(), velocity: f.velocity }));
         let surroundings = surroundings_of(world, Step::new(0.0, 0.0));
         let state = State::with_second(&params, &bodies, &second, &surroundings);
         Self { params, state, workspace: Workspace::default() }
@@ -56,10 +57,10 @@ impl<const D: usize> Liquid<D> {
         (self.params.tiling, self.params.second().is_some())
     }
 
-    /// Which cells move together at this moment: see [`State::regions`].
-    pub fn regions(&self, world: &World<D>) -> Option<AffineRegions> {
+    /// Which cells move together at this moment: see [`State::tiles`].
+    pub fn regions(&self, world: &World<D>) -> Option<AffineTiles> {
         let now = Step::new(self.state.time, 0.0);
-        self.state.regions(&self.params, &surroundings_of(world, now))
+        self.state.tiles(&self.params, &surroundings_of(world, now))
     }
 
     /// Projects the velocities of this moment with another tiling: see [`State::trial_projection`].
@@ -132,9 +133,9 @@ impl<const D: usize> System<D> for Liquid<D> {
         if is_same && self.state.smoke.len() == world.setup.smoke.len() {
             return Vec::new();
         }
-        let of_kind = |second: bool| -> Vec<Body<D>> {
+        let of_kind = |second: bool| -> Vec<InitialLiquid<D>> {
             let liquids = liquids.iter().filter(|liquid| liquid.is_second == second);
-            liquids.map(|l| Body { shape: l.shape.clone(), velocity: l.velocity }).collect()
+            liquids.map(|l| InitialLiquid { shape: l.shape.clone(), velocity: l.velocity }).collect()
         };
         let change = Change { liquid: of_kind(false), second: of_kind(true), left, taken, bodies };
         let surroundings = surroundings_of(world, Step::new(self.state.time, 0.0));
@@ -243,7 +244,7 @@ impl<const D: usize> Liquid<D> {
             solve: SolveStats {
                 unknowns: info.unknowns,
                 bubbles: info.constrained_bubbles,
-                regions: info.regions,
+                regions: info.tiles,
                 iterations: info.solve.iterations,
                 residual: info.solve.relative_residual,
                 seconds: stages.get("projection").copied().unwrap_or(0.0),
@@ -279,8 +280,8 @@ fn bubble_of_cells<const D: usize>(tracked: &Tracked<D>, state: &State<D>) -> Fi
     Field::from_fn(state.level_set.blocks().clone(), NO_AIR, of_cell)
 }
 
-fn frame_bubble<const D: usize>(bubble: &Bubble<D>, time: f64) -> FrameBubble<D> {
-    let Bubble { id, volume, rest_volume, pressure, centroid, velocity, area, .. } = *bubble;
+fn frame_bubble<const D: usize>(bubble: &AirRegion<D>, time: f64) -> FrameBubble<D> {
+    let AirRegion { id, volume, rest_volume, pressure, centroid, velocity, area, .. } = *bubble;
     FrameBubble { id, volume, rest_volume, pressure, centroid, velocity, area, age: time - bubble.born }
 }
 

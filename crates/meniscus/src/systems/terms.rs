@@ -3,8 +3,8 @@
 use meniscus_core::shape::Shape;
 use meniscus_linalg::SolveParams;
 use meniscus_liquid::{
-    AirModel, Body, Params, Reduced, SecondFluid, Slip, Smoke, Source, Surroundings, TileSize, Tiling,
-    Transfer,
+    AirModel, InitialLiquid, Params, Reduced, SecondFluid, Slip, Smoke, Source, Surroundings, TileSize,
+    Tiling, Transfer,
 };
 use meniscus_scene::{LiquidSetup, RegionFluids, RegionModel, Regions, SecondSetup, Setup, SmokeSetup};
 
@@ -40,15 +40,17 @@ fn fills<const D: usize>(smoke: &SmokeSetup<D>, [from, to]: [f64; 2]) -> bool {
 }
 
 /// The liquids, and those of the second kind. Where two of different kinds overlap, the first one counts.
-pub fn bodies_of<const D: usize>(liquids: &[LiquidSetup<D>]) -> (Vec<Body<D>>, Vec<Body<D>>) {
-    let (mut first, mut second) = (Vec::new(), Vec::<Body<D>>::new());
+pub fn bodies_of<const D: usize>(
+    liquids: &[LiquidSetup<D>],
+) -> (Vec<InitialLiquid<D>>, Vec<InitialLiquid<D>>) {
+    let (mut first, mut second) = (Vec::new(), Vec::<InitialLiquid<D>>::new());
     for liquid in liquids {
         let LiquidSetup { shape, velocity, is_second } = liquid.clone();
         if is_second {
-            second.push(Body { shape, velocity });
+            second.push(InitialLiquid { shape, velocity });
         } else {
             let taken = second.iter().map(|other| other.shape.clone());
-            first.push(Body { shape: taken.fold(shape, Shape::difference), velocity });
+            first.push(InitialLiquid { shape: taken.fold(shape, Shape::difference), velocity });
         }
     }
     (first, second)
