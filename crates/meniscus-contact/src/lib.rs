@@ -46,6 +46,7 @@ mod polytope;
 mod sample;
 mod world;
 
+use meniscus_core::compiled::{InBoth, picked};
 use meniscus_core::shape::{Bounds, RigidTransform, Shape};
 
 pub use error::{ContactError, Owner};
@@ -138,9 +139,29 @@ pub struct Contacts<const D: usize> {
     solids: usize,
 }
 
+/// From the first to the second pose.
+type Way<const D: usize> = (RigidTransform<D>, RigidTransform<D>);
+
+type Make<const D: usize> =
+    fn(&[BodySpec<'_, D>], &[SolidSpec<'_, D>], &Domain<D>) -> Result<Contacts<D>, ContactError>;
+type Meet<const D: usize> = fn(&World, &[Moving<D>], &[Way<D>], f64) -> Vec<Touch<D>>;
+type Advance<const D: usize> = fn(&Contacts<D>, &mut [Moving<D>], &[Way<D>], f64) -> AdvanceInfo;
+
+static MAKE: InBoth = [&(Contacts::<2>::make as Make<2>), &(Contacts::<3>::make as Make<3>)];
+static MEET: InBoth = [&(World::touches::<2> as Meet<2>), &(World::touches::<3> as Meet<3>)];
+static ADVANCE: InBoth = [&(Contacts::<2>::go as Advance<2>), &(Contacts::<3>::go as Advance<3>)];
+
 impl<const D: usize> Contacts<D> {
     /// Makes the collision shapes.
     pub fn new(
+        bodies: &[BodySpec<'_, D>],
+        solids: &[SolidSpec<'_, D>],
+        domain: &Domain<D>,
+    ) -> Result<Self, ContactError> {
+        picked::<Make<D>>(MAKE)(bodies, solids, domain)
+    }
+
+    fn make(
         bodies: &[BodySpec<'_, D>],
         solids: &[SolidSpec<'_, D>],
         domain: &Domain<D>,
@@ -168,7 +189,11 @@ impl<const D: usize> Contacts<D> {
     ) -> Vec<Touch<D>> {
         assert_eq!(bodies.len(), self.inertias.len(), "one state for each body");
         assert_eq!(solids.len(), self.solids, "one motion for each solid");
-        if bodies.is_empty() || dt <= 0.0 { Vec::new() } else { self.world.touches(bodies, solids, dt) }
+        if bodies.is_empty() || dt <= 0.0 {
+            Vec::new()
+        } else {
+            picked::<Meet<D>>(MEET)(&self.world, bodies, solids, dt)
+        }
     }
 
     /// Moves the bodies by `dt` while each solid goes from the first to the second of its poses.
@@ -181,6 +206,10 @@ impl<const D: usize> Contacts<D> {
         solids: &[(RigidTransform<D>, RigidTransform<D>)],
         dt: f64,
     ) -> AdvanceInfo {
+        picked::<Advance<D>>(ADVANCE)(self, bodies, solids, dt)
+    }
+
+    fn go(&self, bodies: &mut [Moving<D>], solids: &[Way<D>], dt: f64) -> AdvanceInfo {
         assert_eq!(bodies.len(), self.inertias.len(), "one state for each body");
         assert_eq!(solids.len(), self.solids, "one motion for each solid");
         if bodies.is_empty() || dt <= 0.0 {

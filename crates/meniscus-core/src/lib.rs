@@ -5,6 +5,7 @@
 //! threads.
 
 pub mod advect;
+pub mod compiled;
 pub mod components;
 pub mod extrapolate;
 pub mod fractions;

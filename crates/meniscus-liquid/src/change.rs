@@ -10,7 +10,6 @@ use meniscus_core::shape::Shape;
 
 use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::compiled::{InBoth, picked};
 use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Transfer};
 use crate::particles::Markers;
@@ -18,6 +17,7 @@ use crate::state::{InitialLiquid, Phase, State, active_blocks, blocks_of_shapes,
 use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::surroundings::Surroundings;
 use crate::tracking::{BubbleEvent, Found};
+use meniscus_core::compiled::{InBoth, picked};
 
 /// What is changed.
 #[derive(Clone, Debug)]

@@ -10,7 +10,6 @@ mod books;
 mod boundary;
 mod carriers;
 mod change;
-mod compiled;
 mod contact;
 mod holding;
 mod measure;

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::compiled::{InBoth, picked};
 use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Transfer};
 use crate::particles::{Markers, half_of, missing_markers};
@@ -20,6 +19,7 @@ use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::surroundings::{Solid, Surroundings};
 use crate::tracking::{AirRegion, Found, Tracked};
 use crate::volume::accounts::Accounts;
+use meniscus_core::compiled::{InBoth, picked};
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

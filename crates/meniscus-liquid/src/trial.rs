@@ -6,7 +6,6 @@ use meniscus_core::grid::{FaceField, Field};
 use meniscus_linalg::{Operator, SolveParams, Solver, solve_by_diagonal};
 
 use crate::boundary::{Boundary, BoundaryCache};
-use crate::compiled::{InBoth, picked};
 use crate::params::Params;
 use crate::projection::{
     AffineTiles, Liquid, ProjectionError, ProjectionInfo, Workspace, pressure_system, project,
@@ -17,6 +16,7 @@ use crate::step::velocity::add_gravity;
 use crate::substep::Substep;
 use crate::surroundings::Surroundings;
 use crate::tiles::find_tiles;
+use meniscus_core::compiled::{InBoth, picked};
 
 /// What a solve of a pressure system is preconditioned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

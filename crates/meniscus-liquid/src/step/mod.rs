@@ -21,7 +21,6 @@ use meniscus_core::vector::norm;
 use meniscus_core::waves::{capillary_time_step, gravity_time_step};
 
 use crate::boundary::Boundary;
-use crate::compiled::{InBoth, picked};
 use crate::params::{AirModel, Params};
 use crate::particles::collide::Obstacles;
 use crate::state::State;
@@ -30,6 +29,7 @@ use crate::surroundings::Surroundings;
 use clock::Clock;
 use inflow::{let_through, walls_at_start};
 pub use info::{StepError, StepInfo};
+use meniscus_core::compiled::{InBoth, picked};
 use particles::{known_ranges, move_particles, refill, sort_into, stop_particles};
 pub use reseed::ReseedInfo;
 use smoke::move_smoke;
