@@ -1,5 +1,6 @@
 //! What ARCHITECTURE.md promises.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -105,5 +106,50 @@ fn crates_depend_only_downwards() {
             let dependency = line.split(['.', ' ', '=']).next().expect("a name");
             assert!(below.contains(&dependency), "{name} depends on {dependency}");
         }
+    }
+}
+
+/// The modules of a crate that each of them names, by the names of files and folders in its `src`.
+fn ties(sources_of: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let mut ties: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in sources(sources_of) {
+        let inner = path.strip_prefix(sources_of).expect("a source of the crate");
+        let module = inner.iter().next().expect("a name").to_string_lossy();
+        let module = module.trim_end_matches(".rs").to_owned();
+        let is_test = inner.iter().any(|part| part.to_string_lossy().contains("tests"));
+        if is_test || module == "lib" {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a source");
+        let text = text.split("#[cfg(test)]").next().expect("a part");
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let named = code
+            .flat_map(|line| line.split("crate::").skip(1))
+            .map(|rest| rest.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect::<String>());
+        let named = named.filter(|name| !name.is_empty() && *name != module);
+        ties.entry(module.clone()).or_default().extend(named);
+    }
+    ties
+}
+
+#[test]
+fn modules_know_only_what_lies_below_them() {
+    for name in
+        ["meniscus", "meniscus-core", "meniscus-io", "meniscus-liquid", "meniscus-render", "meniscus-scene"]
+    {
+        let mut left = ties(&root().join("crates").join(name).join("src"));
+        assert!(left.len() > 5, "{name} has {} modules", left.len());
+        loop {
+            let all: BTreeSet<String> = left.keys().cloned().collect();
+            let count = left.len();
+            left.retain(|_, named| named.iter().any(|name| all.contains(name)));
+            if left.len() == count {
+                break;
+            }
+        }
+        assert!(
+            left.is_empty(),
+            "{name}: these modules, or those that they name, go round in circles: {left:?}"
+        );
     }
 }

@@ -59,13 +59,6 @@ impl From<SimulationError> for Failure {
     }
 }
 
-impl From<CacheError> for Failure {
-    fn from(error: CacheError) -> Self {
-        let advice = advice_on_cache(&error);
-        Self::BadInput(report(error, advice))
-    }
-}
-
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
         let advice = advice_on_writing(&error);
@@ -78,7 +71,6 @@ impl From<RunError> for Failure {
         match error {
             RunError::Folder(error) => error.into(),
             RunError::Simulation(error) => error.into(),
-            RunError::Cache(error) => error.into(),
             RunError::Write(error) => error.into(),
             RunError::Drift { .. } => {
                 Self::Failed(report(error, Some("allow more with --max-drift, or raise domain.cells".into())))
@@ -92,7 +84,6 @@ impl From<PicturesError> for Failure {
     fn from(error: PicturesError) -> Self {
         match error {
             PicturesError::Folder(error) => error.into(),
-            PicturesError::Cache(error) => error.into(),
             PicturesError::Write(error) => error.into(),
             PicturesError::NoSuchFrame { .. } => Self::bad_input(error),
             _ => Self::failed(error),
@@ -139,6 +130,7 @@ fn advice_on_folder(error: &FolderError) -> Option<String> {
         FolderError::NoCheckpoint { .. } => {
             "give one of these frames, or run it again with --set output.keep_checkpoints=all"
         }
+        FolderError::Cache(error) => return advice_on_cache(error),
         FolderError::Write(error) => return advice_on_writing(error),
         _ => return None,
     };

@@ -5,8 +5,8 @@ use meniscus_liquid::{Preconditioner, Reduced, TileSize, Tiling, TrialSolve};
 use meniscus_scene::Scene;
 use serde::Serialize;
 
+use crate::error::SimulationError;
 use crate::session::Session;
-use crate::simulation::SimulationError;
 use crate::stats::Stats;
 use crate::systems::Liquid;
 

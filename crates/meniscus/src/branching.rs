@@ -5,25 +5,12 @@ use std::collections::BTreeMap;
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_liquid::RigidState;
 use meniscus_scene::content::{self, Content};
-use meniscus_scene::{BodySetup, LiquidSetup, Scene, Setup};
+use meniscus_scene::{BodySetup, Scene, Setup};
 
+use crate::error::SimulationError;
 use crate::session::{SavedSession, Session};
-use crate::simulation::SimulationError;
-use crate::systems;
+use crate::systems::{self, Rearrangement};
 use crate::world::World;
-
-/// What is changed of what is where.
-#[derive(Clone, Debug)]
-pub(crate) struct Rearrangement<const D: usize> {
-    /// Liquid that is put in.
-    pub liquids: Vec<LiquidSetup<D>>,
-    /// Where solids and bodies were that are there no longer.
-    pub left: Vec<Shape<D>>,
-    /// Where solids and bodies are that were not there.
-    pub taken: Vec<Shape<D>>,
-    /// The bodies from now on.
-    pub bodies: Vec<RigidState<D>>,
-}
 
 impl<const D: usize> Session<D> {
     /// A scene that goes on with another one from where it was saved. What both have in common goes on; solids and bodies that only one has come and go;

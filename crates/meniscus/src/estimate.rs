@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use meniscus_core::grid::BLOCK_EDGE;
 use meniscus_scene::Scene;
 
-use crate::pictures::{Draw, draw_2d, draw_3d, seconds_per_picture};
+use crate::drawing::{Draw, draw_2d, draw_3d, seconds_per_picture};
+use crate::error::SimulationError;
 use crate::session::Session;
-use crate::simulation::SimulationError;
 use crate::stats::Stats;
 
 /// What a scene will take, roughly. All but the times are the same whenever and wherever they are estimated.

@@ -11,10 +11,11 @@ use meniscus_io::export::{
 use meniscus_io::{Frame, FrameLiquid, WriteError, names};
 use meniscus_scene::{AirModel, Setup};
 
-use crate::pictures::{PicturesError, chosen_frames, frame_of, liquid_of, poses_in};
-use crate::runs::{Folder, FolderError, Run};
-use crate::session::posed_solids;
-use crate::simulation::InDimension;
+use crate::dimension::InDimension;
+use crate::drawing::liquid_of;
+use crate::pictures::{PicturesError, chosen_frames};
+use crate::poses::{posed_solids, poses_in};
+use crate::runs::{Folder, FolderError, Run, frame_of};
 
 /// A format of exports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

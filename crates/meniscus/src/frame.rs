@@ -9,17 +9,16 @@ use meniscus_core::shape::Shape;
 use meniscus_io::export::{
     SurfaceExport, frame_contour, frame_surface, write_surface_obj, write_surface_ply,
 };
-use meniscus_io::{FrameBubble, FrameLiquid, WriteError, names};
+use meniscus_io::{FrameLiquid, WriteError, names};
 use meniscus_render::Picture;
 use meniscus_scene::Setup;
 
 pub use arrays::{Array, FieldBlocks, Particles};
 
-use crate::pictures::{Draw, PicturesError, draw_2d, draw_3d, fastest_of, frame_of, poses_in, settings_of};
-use crate::runs::Run;
-use crate::session::posed_solids;
-use crate::simulation::{InDimension, either};
-use crate::stats::{BodyStats, BubbleStats};
+use crate::dimension::{InDimension, either};
+use crate::drawing::{Draw, draw_2d, draw_3d, fastest_of, settings_of};
+use crate::poses::{posed_solids, poses_in};
+use crate::stats::{BodyStats, BubbleStats, bubble_stats};
 
 /// A moment of a simulation: what a live one lends, or what a run has stored. Values are in SI units; where they are of cells, the first
 /// index is along x. What is stored is a little coarser than what a live simulation has: distances are known up to three cells from the
@@ -87,14 +86,6 @@ pub(crate) struct Moment<'a, const D: usize> {
 }
 
 impl<'a> Frame<'a> {
-    /// A frame that a run has stored.
-    pub(crate) fn stored(run: &'a Run, number: u32) -> Result<Self, PicturesError> {
-        Ok(match &run.setup {
-            InDimension::Plane(setup) => Self::of_plane(setup, frame_of(run.folder(), setup, number)?),
-            InDimension::Space(setup) => Self::of_space(setup, frame_of(run.folder(), setup, number)?),
-        })
-    }
-
     pub(crate) fn of_plane(setup: &'a Setup<2>, frame: meniscus_io::Frame<'a, 2>) -> Self {
         Self(InDimension::Plane(Moment { setup, frame }))
     }
@@ -270,10 +261,4 @@ impl<const D: usize> Moment<'_, D> {
         });
         bodies.collect()
     }
-}
-
-pub(crate) fn bubble_stats<const D: usize>(bubble: &FrameBubble<D>) -> BubbleStats {
-    let FrameBubble { id, volume, rest_volume, pressure, centroid, velocity, area, age } = *bubble;
-    let (centroid, velocity) = (centroid.to_vec(), velocity.to_vec());
-    BubbleStats { id, volume, rest_volume, pressure, centroid, velocity, area, age }
 }

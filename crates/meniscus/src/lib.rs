@@ -80,11 +80,16 @@ mod benchmark;
 mod bodies;
 mod branching;
 mod controls;
+mod dimension;
+mod drawing;
+mod error;
 mod estimate;
 mod exact;
 mod export;
 mod frame;
+mod identity;
 mod pictures;
+mod poses;
 mod pressed;
 mod runs;
 mod session;
@@ -92,10 +97,11 @@ mod simulation;
 mod stats;
 mod steering;
 mod systems;
-mod warnings;
+mod warning;
 mod world;
 
 pub use benchmark::{Benchmark, DiagonalCase, RegionsCase, TimedSolve, benchmark, compare_regions, substeps};
+pub use error::SimulationError;
 pub use estimate::{Estimate, estimate};
 pub use export::{Content, ExportError, ExportOptions, Format, export};
 pub use frame::{Array, FieldBlocks, Frame, FrameError, Particles};
@@ -111,9 +117,9 @@ pub use runs::{
     Branch, Event, Folder, FolderError, Lines, Manifest, Outcome, Parent, Run, RunError, RunOptions, Summary,
     run,
 };
-pub use simulation::{Simulation, SimulationError, Snapshot};
+pub use simulation::{Simulation, Snapshot};
 pub use stats::{
     BodyStats, BubbleEvent, BubbleStats, CellCounts, ContactStats, GROSS_DRIFT, ProbeValue, SolveStats, Stats,
 };
 pub use steering::{Keyframe, Keyframes};
-pub use warnings::Warning;
+pub use warning::Warning;

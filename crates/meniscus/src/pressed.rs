@@ -5,7 +5,7 @@ use meniscus_core::grid::unravel;
 use meniscus_liquid::{RigidBody, RigidState, Solid};
 use meniscus_scene::Setup;
 
-use crate::warnings::Warning;
+use crate::warning::Warning;
 
 /// Points along each axis of a body's bounds.
 const ALONG: usize = 6;

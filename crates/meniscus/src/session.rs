@@ -5,23 +5,23 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use meniscus_core::shape::{RigidTransform, Shape};
+use meniscus_core::shape::RigidTransform;
 use meniscus_io::{Channel, Frame, Kind, names};
-use meniscus_scene::{Method, Scene, Setup};
+use meniscus_scene::{Method, Scene};
 use serde::{Deserialize, Serialize};
 
 use crate::bodies::body_stats;
 use crate::controls::Controls;
-use crate::simulation::SimulationError;
+use crate::error::{SimulationError, StepFailure};
 use crate::stats::{BodyStats, BubbleEvent, ContactStats, Stats};
-use crate::systems::{self, Liquid, Saved, StepFailure, System};
-use crate::warnings::Warning;
+use crate::systems::{self, Liquid, Saved, System};
+use crate::warning::Warning;
 use crate::world::{Step, World};
 
 /// A session between two substeps, as a checkpoint keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedSession<const D: usize> {
-    /// Of the scene: see [`hash_of`](crate::runs::hash_of).
+    /// Of the scene: see [`hash_of`](crate::identity::hash_of).
     pub scene: String,
     /// Frames that are complete.
     pub frames_done: u32,
@@ -226,14 +226,4 @@ impl<const D: usize> Session<D> {
         }
         self.system.show(setup, frame)
     }
-}
-
-/// The solids and the bodies of a scene, moved.
-pub(crate) fn posed_solids<const D: usize>(setup: &Setup<D>, poses: &[RigidTransform<D>]) -> Vec<Shape<D>> {
-    let shapes =
-        setup.solids.iter().map(|solid| &solid.shape).chain(setup.bodies.iter().map(|body| &body.shape));
-    let posed = |(shape, pose): (&Shape<D>, &RigidTransform<D>)| {
-        shape.clone().transformed(*pose).expect("a finite pose")
-    };
-    shapes.zip(poses).map(posed).collect()
 }

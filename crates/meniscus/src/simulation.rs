@@ -3,133 +3,18 @@
 use std::any::Any;
 use std::path::Path;
 
-use meniscus_contact::ContactError;
 use meniscus_io::{CacheError, WriteError, read_checkpoint, write_checkpoint};
 use meniscus_liquid::State;
 use meniscus_liquid::projection::AffineTiles;
-use meniscus_scene::{Scene, SceneError};
+use meniscus_scene::Scene;
 use serde::Serialize;
 
+use crate::dimension::{InDimension, either};
+use crate::error::SimulationError;
 use crate::frame::Frame;
 use crate::session::{SavedSession, Session};
 use crate::stats::Stats;
 use crate::steering::Keyframes;
-use crate::systems::StepFailure;
-
-/// The same call in either dimension.
-macro_rules! either {
-    ($of:expr, $session:ident => $call:expr) => {
-        match $of {
-            $crate::simulation::InDimension::Plane($session) => $call,
-            $crate::simulation::InDimension::Space($session) => $call,
-        }
-    };
-}
-pub(crate) use either;
-
-fn there_are(known: &[String]) -> String {
-    if known.is_empty() { "there are none".into() } else { format!("it has {}", known.join(", ")) }
-}
-
-/// One of two that differ in their dimension.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub(crate) enum InDimension<P, S> {
-    Plane(P),
-    Space(S),
-}
-
-/// Why a simulation cannot go on.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SimulationError {
-    /// The velocity could not be solved for.
-    #[error("a solve failed in frame {frame}, at {time:.6} s")]
-    Step {
-        /// The frame.
-        frame: u32,
-        /// The simulated time, in s.
-        time: f64,
-        /// Why.
-        source: StepFailure,
-    },
-    /// The bodies cannot be made to run into things.
-    #[error("the collisions of {what} cannot be set up")]
-    Contact {
-        /// The body or the solid.
-        what: String,
-        /// Why.
-        source: ContactError,
-    },
-    /// There is no liquid and never will be.
-    #[error(
-        "there is nothing to simulate: no liquid is left outside the solids and inside the domain, and no source pours \
-         any; move the liquid or the solids"
-    )]
-    NoLiquid,
-    /// A step failed before, so that there is nothing to go on from.
-    #[error(
-        "a step failed in frame {frame}, after {time:.6} s: what is left is of no use; go on from what was saved before"
-    )]
-    HasFailed {
-        /// The frame.
-        frame: u32,
-        /// The simulated time, in s.
-        time: f64,
-    },
-    /// A name that nothing of its kind in the scene has.
-    #[error("the scene has no {kind} named \"{name}\"; {}", there_are(known))]
-    NoSuch {
-        /// A solid, a body or a source.
-        kind: &'static str,
-        /// The name.
-        name: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
-    /// Numbers that are not the components of a vector.
-    #[error("{found:?} is no {what}: it has {wanted} components, finite numbers")]
-    NotAVector {
-        /// Of what.
-        what: &'static str,
-        /// How many components it has.
-        wanted: usize,
-        /// What was given.
-        found: Vec<f64>,
-    },
-    /// Keyframes that make no motion.
-    #[error("these keyframes make no motion: {problem}")]
-    BadKeyframes {
-        /// Why.
-        problem: &'static str,
-    },
-    /// What was saved is of another scene.
-    #[error(
-        "what was saved is of another scene, or the scene has been changed since; a branch can go on from it"
-    )]
-    OtherScene,
-    /// A scene that cannot go on where another one was.
-    #[error("a scene that goes on where another one was has the same `{key}`{}", if *key == "liquid" {
-        ": entries that were there stay as they were; others after them are put in"
-    } else {
-        ""
-    })]
-    CannotFollow {
-        /// What differs.
-        key: &'static str,
-    },
-    /// Liquid that makes no sense in the scene.
-    #[error("this liquid cannot be put in")]
-    BadLiquid(#[source] Box<SceneError>),
-    /// What was saved is of a scene with another dimension.
-    #[error("what was saved has {found} dimensions, the scene has {expected}")]
-    OtherDimension {
-        /// Of what was saved.
-        found: usize,
-        /// Of the scene.
-        expected: usize,
-    },
-}
 
 /// A simulation between two substeps: all that it needs to go on.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use meniscus_io::FrameBubble;
 use meniscus_liquid::{EnergyBook, VolumeBook};
 use serde::Serialize;
 
-use crate::warnings::{Warning, in_words_and_as_data};
+use crate::warning::{Warning, in_words_and_as_data};
 
 /// What one substep measured. Lengths are in metres, times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -209,4 +210,10 @@ pub struct SolveStats {
     pub residual: f64,
     /// Seconds of the whole projection.
     pub seconds: f64,
+}
+
+pub(crate) fn bubble_stats<const D: usize>(bubble: &FrameBubble<D>) -> BubbleStats {
+    let FrameBubble { id, volume, rest_volume, pressure, centroid, velocity, area, age } = *bubble;
+    let (centroid, velocity) = (centroid.to_vec(), velocity.to_vec());
+    BubbleStats { id, volume, rest_volume, pressure, centroid, velocity, area, age }
 }

@@ -4,8 +4,8 @@ use meniscus_liquid::twist;
 use meniscus_scene::{Interpolation, Motion, Pose};
 
 use crate::controls::{Controls, Course, Push, Steady};
+use crate::error::SimulationError;
 use crate::session::Session;
-use crate::simulation::SimulationError;
 
 /// A motion through keyframes, held before the first and after the last one unless it repeats.
 #[derive(Clone, Debug, PartialEq)]

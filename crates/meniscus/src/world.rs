@@ -10,10 +10,10 @@ use meniscus_scene::{Scene, Setup, SolidSetup, SourceSetup};
 
 use crate::bodies::{Ahead, Ways, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};
 use crate::controls::Controls;
+use crate::error::SimulationError;
+use crate::identity::hash_of;
 use crate::pressed::Samples;
-use crate::runs::hash_of;
-use crate::simulation::SimulationError;
-use crate::warnings::Warning;
+use crate::warning::Warning;
 
 /// A step in time.
 #[derive(Clone, Copy, Debug)]

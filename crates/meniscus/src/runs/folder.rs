@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use meniscus_io::{WriteError, verify_frame};
+use meniscus_io::{CacheError, WriteError, verify_frame};
 use meniscus_scene::{OutputSettings, SceneError};
 
 /// Why the folder of a run cannot be used.
@@ -123,6 +123,9 @@ pub enum FolderError {
         /// What the system says.
         source: io::Error,
     },
+    /// A frame or a checkpoint cannot be read.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -9,7 +9,7 @@ use meniscus_scene::{Scene, SceneError};
 use serde::{Deserialize, Serialize};
 
 use super::folder::{Folder, FolderError};
-use super::identity::{first_difference, hash_of};
+use crate::identity::{first_difference, hash_of};
 
 /// What a folder is a run of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,6 @@
 //! A run: a simulation whose frames, statistics and checkpoints go to a folder.
 
 mod folder;
-mod identity;
 mod manifest;
 mod stored;
 mod tally;
@@ -12,17 +11,17 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-use meniscus_io::{CacheError, Frame, JsonLines, WriteError, write_checkpoint, write_frame};
+use meniscus_io::{Frame, JsonLines, WriteError, write_checkpoint, write_frame};
 use meniscus_scene::{Scene, Setup};
 
 pub use folder::{Folder, FolderError};
-pub(crate) use identity::hash_of;
 pub use manifest::{Manifest, Parent};
+pub(crate) use stored::frame_of;
 pub use stored::{Lines, Run};
 pub use tally::Summary;
 
+use crate::error::SimulationError;
 use crate::session::{SavedSession, Session};
-use crate::simulation::SimulationError;
 use crate::stats::{self, Stats};
 use manifest::absolute;
 use stored::read_saved;
@@ -96,9 +95,6 @@ pub enum RunError {
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// A checkpoint cannot be read.
-    #[error(transparent)]
-    Cache(#[from] CacheError),
     /// The volume drifted too far.
     #[error(
         "the liquid's volume is off by {:.3} % in frame {frame}, more than the {} % that are allowed",

@@ -4,16 +4,16 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use meniscus_io::{Kind, read_checkpoint};
+use meniscus_io::{Kind, read_checkpoint, read_frame};
 use meniscus_scene::{Scene, Setup};
 
-use super::RunError;
 use super::folder::{Folder, FolderError};
 use super::manifest::{Manifest, read_manifest};
+use crate::dimension::InDimension;
 use crate::frame::Frame;
-use crate::pictures::PicturesError;
+use crate::poses::poses_in;
 use crate::session::SavedSession;
-use crate::simulation::{InDimension, Snapshot};
+use crate::simulation::Snapshot;
 
 /// A run in its folder, opened to be looked at, also while it is being written.
 #[derive(Clone, Debug)]
@@ -78,8 +78,11 @@ impl Run {
     ///
     /// # Errors
     /// If it is not there or cannot be read.
-    pub fn frame(&self, number: u32) -> Result<Frame<'_>, PicturesError> {
-        Frame::stored(self, number)
+    pub fn frame(&self, number: u32) -> Result<Frame<'_>, FolderError> {
+        Ok(match &self.setup {
+            InDimension::Plane(setup) => Frame::of_plane(setup, frame_of(&self.folder, setup, number)?),
+            InDimension::Space(setup) => Frame::of_space(setup, frame_of(&self.folder, setup, number)?),
+        })
     }
 
     /// The frames that have a checkpoint now, in order: see `output.keep_checkpoints` of the scene.
@@ -95,17 +98,17 @@ impl Run {
     ///
     /// # Errors
     /// If there is none, or it cannot be read.
-    pub fn snapshot(&self, frame: u32) -> Result<Snapshot, RunError> {
+    pub fn snapshot(&self, frame: u32) -> Result<Snapshot, FolderError> {
         Ok(Snapshot(match self.setup {
             InDimension::Plane(_) => InDimension::Plane(self.checkpoint(frame)?),
             InDimension::Space(_) => InDimension::Space(self.checkpoint(frame)?),
         }))
     }
 
-    pub(crate) fn checkpoint<const D: usize>(&self, frame: u32) -> Result<SavedSession<D>, RunError> {
+    pub(crate) fn checkpoint<const D: usize>(&self, frame: u32) -> Result<SavedSession<D>, FolderError> {
         let known = self.checkpoints()?;
         if !known.contains(&frame) {
-            return Err(FolderError::NoCheckpoint { folder: self.folder.root().into(), frame, known }.into());
+            return Err(FolderError::NoCheckpoint { folder: self.folder.root().into(), frame, known });
         }
         read_saved(&self.folder, &self.manifest, (frame, 0), SavedSession::<D>::kind_of(self.scene.method()))
     }
@@ -121,13 +124,34 @@ impl Run {
     }
 }
 
+/// A frame of the cache, if it is one of this run.
+pub(crate) fn frame_of<const D: usize>(
+    folder: &Folder,
+    setup: &Setup<D>,
+    number: u32,
+) -> Result<meniscus_io::Frame<'static, D>, FolderError> {
+    let path = folder.frame(number);
+    let frame = read_frame::<D>(&path)?;
+    let problem = if frame.frame != number {
+        format!("it is frame {}", frame.frame)
+    } else if frame.grid != setup.grid
+        || frame.liquid().is_none()
+        || poses_in(&frame).len() != setup.solids.len() + setup.bodies.len()
+    {
+        "it is of another scene".into()
+    } else {
+        return Ok(frame);
+    };
+    Err(FolderError::Foreign { path, problem })
+}
+
 /// Reads a checkpoint by its numbers (frames, substeps of the next).
 pub(crate) fn read_saved<const D: usize>(
     folder: &Folder,
     manifest: &Manifest,
     (frames, substeps): (u32, u32),
     kind: Kind,
-) -> Result<SavedSession<D>, RunError> {
+) -> Result<SavedSession<D>, FolderError> {
     let path: PathBuf = folder.checkpoint(frames, substeps);
     let saved: SavedSession<D> = read_checkpoint(&path, kind)?;
     let problem = if saved.scene != manifest.hash {
@@ -137,7 +161,7 @@ pub(crate) fn read_saved<const D: usize>(
     } else {
         return Ok(saved);
     };
-    Err(FolderError::Foreign { path, problem: problem.into() }.into())
+    Err(FolderError::Foreign { path, problem: problem.into() })
 }
 
 fn lines_after(path: &Path, offset: u64) -> io::Result<Lines> {

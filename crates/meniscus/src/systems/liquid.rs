@@ -15,14 +15,13 @@ use meniscus_liquid::{
 use meniscus_scene::{ProbeKind, Setup};
 
 use super::terms::{bodies_of, everywhere, params_of, surroundings_of};
-use super::{Saved, Size, StepFailure, System};
+use super::warnings::{step_warnings, volume_warning};
+use super::{Rearrangement, Saved, Size, System};
 use crate::bodies::body_stats;
-use crate::branching::Rearrangement;
 use crate::controls::Controls;
+use crate::error::StepFailure;
 use crate::exact::exact_volume;
-use crate::frame::bubble_stats;
-use crate::stats::{BubbleEvent, CellCounts, ContactStats, ProbeValue, SolveStats, Stats};
-use crate::warnings::{step_warnings, volume_warning};
+use crate::stats::{BubbleEvent, CellCounts, ContactStats, ProbeValue, SolveStats, Stats, bubble_stats};
 use crate::world::{Step, World};
 
 /// A liquid on a grid, and what its solver works in.

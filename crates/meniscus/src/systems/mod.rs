@@ -3,24 +3,22 @@
 
 mod liquid;
 mod terms;
+mod warnings;
 
 use std::any::Any;
-use std::error::Error;
 
+use meniscus_core::shape::Shape;
 use meniscus_io::Frame;
 use meniscus_liquid::{RigidState, State};
-use meniscus_scene::{Method, ProbeKind, Setup};
+use meniscus_scene::{LiquidSetup, Method, ProbeKind, Setup};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use liquid::Liquid;
 
-use crate::branching::Rearrangement;
 use crate::controls::Controls;
+use crate::error::StepFailure;
 use crate::stats::{BubbleEvent, ProbeValue, Stats};
 use crate::world::{Step, World};
-
-/// Why a step failed.
-pub(crate) type StepFailure = Box<dyn Error + Send + Sync>;
 
 /// A simulator of a scene in `D` dimensions.
 pub(crate) trait System<const D: usize>: Any + Send {
@@ -62,6 +60,19 @@ pub(crate) trait System<const D: usize>: Any + Send {
 
     /// How large it is.
     fn size(&self) -> Size;
+}
+
+/// What is changed of what is where.
+#[derive(Clone, Debug)]
+pub(crate) struct Rearrangement<const D: usize> {
+    /// Liquid that is put in.
+    pub liquids: Vec<LiquidSetup<D>>,
+    /// Where solids and bodies were that are there no longer.
+    pub left: Vec<Shape<D>>,
+    /// Where solids and bodies are that were not there.
+    pub taken: Vec<Shape<D>>,
+    /// The bodies from now on.
+    pub bodies: Vec<RigidState<D>>,
 }
 
 /// How large a simulation is.
