@@ -5,6 +5,7 @@ use meniscus_core::interpolate::interpolate_face;
 use meniscus_core::parallel;
 
 use crate::boundary::{Boundary, NARROW};
+use crate::params::Slip;
 use crate::substep::Substep;
 use crate::surroundings::Solid;
 
@@ -65,9 +66,14 @@ impl<const D: usize> Substep<'_, D> {
         })
     }
 
-    /// By face, the velocity that a wall next to it has there, free bodies among them: what liquid that sticks to walls has. `None` where all walls rest.
+    /// By face, the velocity that a wall at it has, free bodies among them; where liquid sticks to walls, that of walls next to open faces too. `None` where all
+    /// walls rest.
     pub fn velocity_beside_walls(self) -> Option<FaceField<f64, D>> {
-        self.sampled(|axis, face| self.wall_speed(axis, self.boundary.blocks().cell(face), |_| true))
+        let sticks = self.params.walls == Slip::None;
+        self.sampled(|axis, face| match sticks || self.boundary.open.axes[axis][face] == 0.0 {
+            true => self.wall_speed(axis, self.boundary.blocks().cell(face), |_| true),
+            false => 0.0,
+        })
     }
 
     /// What a function has for the faces of blocks in which not all rests; `None` if all of them do.

@@ -336,7 +336,7 @@ fn nearest<const D: usize>(a: Sight, b: Sight) -> Sight {
 }
 
 /// A face that is open by less, a part, is closed: it is a wall that lies in a grid plane, up to rounding, or a gap
-/// through which any divergence would have to pass at any speed. Above the rounding of distances in single precision, below any gap that the grid resolves.
+/// through which any divergence would have to pass at any speed. Above the rounding of distances in single precision, below any gap that the grid resolves. `open_fractions_are_those_of_the_distances` holds it from above.
 pub const CLOSED: f32 = 1e-3;
 
 pub(super) fn fill_open<const D: usize>(

@@ -37,7 +37,7 @@ pub const fn inner<const D: usize>() -> f32 {
 }
 
 /// The distance from the nearest particle beyond which there is no liquid, in cells. Nothing inside a
-/// freshly seeded liquid is farther from a particle: less opens holes in liquid that is stretched, more leaves liquid behind that has no particles.
+/// freshly seeded liquid is farther from a particle: less opens holes in liquid that is stretched, more leaves liquid behind that has no particles. `no_particle_is_born_behind_a_thin_wall` holds it from above.
 pub const OUTER: f32 = 1.3;
 
 /// The distance from the nearest particle beyond which there is no liquid within [`NEAR_WALL`] cells of a solid: no particle fits into the wedge between surface and wall. Less than
@@ -296,7 +296,7 @@ fn change_near<const D: usize>(
 const HALF_FILM: f32 = 0.125;
 
 /// The neighbours across a film, along the axis that is nearest to its normal, are farther out than this, in cells; those
-/// of a ripple are not: a film's are by `1/sqrt(D)`, less the half of its thickness.
+/// of a ripple are not: a film's are by `1/sqrt(D)`, less the half of its thickness. `a_film_gets_the_thickness_of_its_particles` holds it from above.
 const ACROSS_FILM: f32 = 0.4;
 
 /// Gives films of less than a cell the thickness that a layer of particles has. Between air of different pressures a film

@@ -37,6 +37,7 @@ pub struct Tracked<const D: usize> {
     /// The bodies of liquid.
     pub bodies: Vec<LiquidBody>,
     /// Who touches whom.
+    #[serde(rename = "contacts")]
     pub(crate) interfaces: Vec<Interface>,
     /// By region of air: whether its volume is a constraint of the projection.
     pub(crate) constrained: Vec<bool>,

@@ -20,11 +20,11 @@ pub(super) const fn tile_len<const D: usize>() -> usize {
 
 /// The least mass of a face, as a part of a full one, and that of a face that the projection does not set. A face that hardly any liquid touches would otherwise have
 /// a row that is all but zero, and a velocity that nothing determines; with this one it keeps its own unless
-/// the stress on its samples is in earnest. Momentum is kept with respect to these masses. It trades the inertia that slivers get for iterations; the ghost-fluid fraction is bounded by as much.
+/// the stress on its samples is in earnest. Momentum is kept with respect to these masses. It trades the inertia that slivers get for iterations; the ghost-fluid fraction is bounded by as much. The dense oracle of the tests has it too.
 const LEAST_MASS: f64 = 0.01;
 
 /// The least distance of a face from a wall that cuts its cell, in cells. It bounds the friction of a cut face at five times that of a whole one: less is more faithful beside
-/// oblique walls, and stiffer.
+/// oblique walls, and stiffer. The dense oracle of the tests has it too.
 const LEAST_DISTANCE: f64 = 0.1;
 
 /// The part of the system that belongs to the faces of one block: weights in units of `rho dx^D`.

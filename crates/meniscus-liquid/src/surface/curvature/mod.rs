@@ -31,7 +31,7 @@ use sharpen::sharpened;
 use crate::boundary::Boundary;
 use crate::params::Params;
 
-/// The variance of the weights along the surface, in cells². Below the 1.1 at which the shortest waves are fed: see the [module](self).
+/// The variance of the weights along the surface, in cells². Below the 1.1 at which the shortest waves are fed: see the [module](self). `balls_have_their_curvature` holds it from above.
 const ALONG: f64 = 0.9;
 
 /// The variance of the weights across the surface, in cells²: cells within a third of a cell count most. Less has too few cells where the surface passes between centres; more counts
@@ -39,7 +39,7 @@ const ALONG: f64 = 0.9;
 const ACROSS: f64 = 0.1;
 
 /// The largest curvature that the grid can tell, for each direction along the surface, in 1/cells. Drops, films and
-/// edges below the size of a cell have this one. More pulls harder at what is not resolved.
+/// edges below the size of a cell have this one. More pulls harder at what is not resolved. `what_the_grid_does_not_resolve_is_bounded` holds it from above.
 const LARGEST: f64 = 1.0;
 
 /// The largest sum of the principal curvatures, in 1/cells.

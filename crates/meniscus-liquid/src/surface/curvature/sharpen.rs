@@ -11,7 +11,7 @@ const MEAN_ALONG: f64 = 4.0;
 const MEAN_ACROSS: f64 = 0.3;
 
 /// How much of the difference from the mean is added. The fit answers a wave of number `k` with `1 - k² v / 2` of its curvature, and the mean over the cells in reach takes `k² m / 2`:
-/// this would be `v / m`, less a little for what both take from the shortest waves.
+/// this would be `v / m`, less a little for what both take from the shortest waves. `balls_have_their_curvature` holds it from above.
 const PART: f64 = 0.3;
 
 /// A field of the cells at a surface, 0 elsewhere, with its differences from the mean around each cell raised.
