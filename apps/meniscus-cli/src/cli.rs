@@ -78,8 +78,9 @@ impl Changes {
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The path of a scene file, or the name of a scene of the gallery; with --from, the scene of that run if not given.
-    #[arg(required_unless_present = "from")]
+    /// The path of a scene file, or the name of a scene of the gallery. With --from, that of the other run if not given; with --resume and a folder, that of
+    /// the run in it.
+    #[arg(required_unless_present_any = ["from", "resume"])]
     pub scene: Option<String>,
     /// What is changed of it.
     #[command(flatten)]

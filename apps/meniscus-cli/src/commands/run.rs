@@ -59,11 +59,19 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
 /// The scene to run: the one that is named, or that of the run to branch off.
 fn scene_of(args: &RunArgs) -> Result<Scene, Failure> {
     let overrides = args.changes.overrides();
-    let scene = match (&args.scene, &args.from) {
-        (None, Some(from)) => Run::open(&from.run)?.scene().changed(&overrides)?,
-        (name, _) => Scene::open(name.as_deref().unwrap_or_default(), &overrides)?,
+    let scene = match (&args.scene, &args.from, &args.output) {
+        (Some(name), ..) => Scene::open(name, &overrides)?,
+        (None, _, Some(folder)) if args.resume => Run::open(folder)?.scene().changed(&overrides)?,
+        (None, Some(from), _) => Run::open(&from.run)?.scene().changed(&overrides)?,
+        (None, None, _) => {
+            return Err(Failure::BadInput(miette::miette!(
+                help = "give the scene, or the folder of its run with -o DIR",
+                "there is nothing to say which run to resume"
+            )));
+        }
     };
-    if let Some(from) = args.from.as_ref().filter(|from| from.frame >= scene.content().time.frames) {
+    let begins = args.from.as_ref().filter(|_| !args.resume);
+    if let Some(from) = begins.filter(|from| from.frame >= scene.content().time.frames) {
         return Err(Failure::BadInput(miette::miette!(
             help = "give more with --frames",
             "the scene has {}, and the run would begin with frame {}",
@@ -79,17 +87,20 @@ fn scene_of(args: &RunArgs) -> Result<Scene, Failure> {
 fn command_to_resume(args: &RunArgs) -> String {
     let RunArgs { scene, changes, from, output, max_drift, render, resume: _, overwrite: _ } = args;
     let mut words = vec!["meniscus".to_string(), "run".into()];
-    words.extend(scene.as_ref().map(|scene| quoted(scene)));
+    // A branch is resumed by its folder, which holds its scene.
+    let is_named = from.is_none();
+    words.extend(scene.as_ref().filter(|_| is_named).map(|scene| quoted(scene)));
     let mut option = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             words.extend([name.to_string(), quoted(&value)]);
         }
     };
-    option("--from", from.as_ref().map(|from| format!("{}@{}", from.run.display(), from.frame)));
     option("-o", output.as_ref().map(|folder| folder.to_string_lossy().into_owned()));
-    option("--cells", changes.cells.map(|cells| cells.to_string()));
-    option("--frames", changes.frames.map(|frames| frames.to_string()));
-    changes.set.iter().for_each(|change| option("--set", Some(change.clone())));
+    if is_named {
+        option("--cells", changes.cells.map(|cells| cells.to_string()));
+        option("--frames", changes.frames.map(|frames| frames.to_string()));
+        changes.set.iter().for_each(|change| option("--set", Some(change.clone())));
+    }
     option("--threads", changes.threads.map(|threads| threads.to_string()));
     option("--max-drift", max_drift.map(|part| part.to_string()));
     words.extend(render.then(|| "--render".to_string()));

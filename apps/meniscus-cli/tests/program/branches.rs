@@ -107,8 +107,12 @@ fn more_frames_go_on_where_a_whole_run_ended() {
     let ended = sandbox.ends(0, &["run", "dam.toml", "-o", "parts"]);
     assert!(ended.stdout.contains("6 frames in parts;"), "{}", ended.stdout);
     Results::of(&sandbox.path("whole")).assert_same(&Results::of(&sandbox.path("parts")));
+    // By its folder alone.
+    sandbox.ends(0, &["run", "-o", "parts", "--resume", "--frames", "7"]);
+    assert_eq!(manifest(&sandbox.path("parts"))["frames_done"], 7);
+    sandbox.ends(2, &["run", "--resume"]).says(&["which run to resume", "-o DIR"]);
     // Of another scene, or no longer than it is, it is left alone.
-    sandbox.ends(2, &["run", "dam.toml", "-o", "parts", "--frames", "6"]).says(&["holds a run already"]);
+    sandbox.ends(2, &["run", "dam.toml", "-o", "parts", "--frames", "7"]).says(&["holds a run already"]);
     let other = ["run", "dam.toml", "-o", "parts", "--frames", "9", "--cells", "24"];
     sandbox.ends(2, &other).says(&["holds a run already"]);
 }
