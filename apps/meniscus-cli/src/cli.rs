@@ -86,7 +86,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub changes: Changes,
     /// Begin where another run was at a frame that it has a checkpoint of, such as out/dam-break@40; scene files tell which are kept. What is changed of the scene
-    /// holds from there on: gravity, solids and bodies that come, move or go, a [[liquid]] more.
+    /// holds from there on: gravity, solids and bodies that come, move or go, liquid that is put in.
     #[arg(long, value_name = "RUN@FRAME", requires = "output", value_parser = branch)]
     pub from: Option<Branch>,
     /// The folder to write to; out/NAME if not given.

@@ -1,5 +1,6 @@
 //! Measurements in shapes.
 
+use meniscus_core::compiled::{InBoth, picked};
 use meniscus_core::grid::{BLOCK_EDGE, FaceField, HaloTile, Slot};
 use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
@@ -28,6 +29,19 @@ pub struct LiquidWithin<const D: usize> {
 
 /// Measures the liquid in a shape: what of each cell is liquid, outside solids and in the shape, with the velocities of the cell's faces.
 pub fn within<const D: usize>(
+    state: &State<D>,
+    params: &Params<D>,
+    workspace: &Workspace<D>,
+    shape: &Shape<D>,
+) -> LiquidWithin<D> {
+    picked::<Within<D>>(WITHIN)(state, params, workspace, shape)
+}
+
+type Within<const D: usize> = fn(&State<D>, &Params<D>, &Workspace<D>, &Shape<D>) -> LiquidWithin<D>;
+
+static WITHIN: InBoth = [&(measure::<2> as Within<2>), &(measure::<3> as Within<3>)];
+
+fn measure<const D: usize>(
     state: &State<D>,
     params: &Params<D>,
     workspace: &Workspace<D>,
