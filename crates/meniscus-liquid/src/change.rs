@@ -6,13 +6,12 @@ use meniscus_core::grid::{Blocks, FaceField, Field};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::level_set::redistance;
 use meniscus_core::particles::{SortWorkspace, seed};
-use meniscus_core::shape::Shape;
+use meniscus_core::shape::{Bounds, Shape};
 
 use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Transfer};
-use crate::particles::Markers;
 use crate::state::{InitialLiquid, Phase, State, active_blocks, blocks_of_shapes, body_velocity};
 use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::surroundings::Surroundings;
@@ -32,14 +31,8 @@ pub struct Change<const D: usize> {
     pub taken: Vec<Shape<D>>,
     /// The bodies from now on.
     pub bodies: Vec<RigidState<D>>,
-}
-
-impl<const D: usize> Change<D> {
-    /// No change of anything but liquid, with the bodies that a state has.
-    pub fn none(state: &State<D>) -> Self {
-        let bodies = state.bodies.clone();
-        Self { liquid: Vec::new(), second: Vec::new(), left: Vec::new(), taken: Vec::new(), bodies }
-    }
+    /// For each smoke from now on the number that it had; a new one has none.
+    pub smoke: Vec<Option<usize>>,
 }
 
 type Apply<const D: usize> = fn(&mut State<D>, &Params<D>, &Surroundings<D>, &Change<D>) -> Vec<BubbleEvent>;
@@ -67,7 +60,9 @@ impl<const D: usize> State<D> {
     ) -> Vec<BubbleEvent> {
         self.bodies.clone_from(&change.bodies);
         let surroundings = &surroundings.with_bodies(&self.bodies);
-        self.smoke.resize_with(surroundings.smoke.len(), Markers::default);
+        let smoke = std::mem::take(&mut self.smoke);
+        let markers = |known: &Option<usize>| known.and_then(|k| smoke.get(k).cloned()).unwrap_or_default();
+        self.smoke = change.smoke.iter().map(markers).collect();
         for particles in [&mut self.particles, &mut self.second] {
             let none = || vec![[[0.0; D]; D]; particles.position.len()];
             let affine = particles.affine.take().unwrap_or_else(none);
@@ -80,7 +75,10 @@ impl<const D: usize> State<D> {
                 level_set = self.put(params, surroundings, phase, bodies, &level_set);
             }
         }
-        self.settle_on_blocks(params, surroundings, &level_set)
+        let events = self.settle_on_blocks(params, surroundings, &level_set);
+        self.emit_smoke(params, surroundings, |number| change.smoke[number].is_none());
+        self.sort_all();
+        events
     }
 
     /// Removes what solids have taken the place of.
@@ -88,7 +86,15 @@ impl<const D: usize> State<D> {
         if taken.is_empty() {
             return;
         }
-        let stays = |x: [f32; D]| taken.iter().all(|shape| shape.signed_distance(params.to_metres(x)) > 0.0);
+        let bounds: Vec<Bounds<D>> = taken.iter().map(Shape::bounds).collect();
+        let stays = |x: [f32; D]| {
+            let x = params.to_metres(x);
+            // A mesh is asked only for what is near.
+            let is_in = |(shape, bounds): (&Shape<D>, &Bounds<D>)| {
+                bounds.contains(x) && shape.signed_distance(x) <= 0.0
+            };
+            !taken.iter().zip(&bounds).any(is_in)
+        };
         self.particles.retain(stays);
         self.second.retain(stays);
         for markers in &mut self.smoke {
@@ -188,13 +194,14 @@ impl<const D: usize> State<D> {
         self.volume = volume;
         self.accounts.hold(by_block);
         self.inflow = boundary.inflow();
-        let events = self.find_regions_anew(params, surroundings, &boundary, &mut cache);
+        self.find_regions_anew(params, surroundings, &boundary, &mut cache)
+    }
 
-        let mut memory = SortWorkspace::default();
+    fn sort_all(&mut self) {
+        let (blocks, mut memory) = (self.level_set.blocks().clone(), SortWorkspace::default());
         self.sort_smoke(&blocks, &mut memory);
         self.sort(Phase::Liquid, &blocks, &mut memory);
         self.sort(Phase::Second, &blocks, &mut memory);
-        events
     }
 
     /// Finds the bodies of liquid and the regions of air where nothing has moved, but was changed.

@@ -226,7 +226,7 @@ impl<const D: usize> State<D> {
             smoke: vec![Markers::default(); surroundings.smoke.len()],
             tracked,
         };
-        state.emit_smoke(params, surroundings);
+        state.emit_smoke(params, surroundings, |_| true);
         let mut memory = SortWorkspace::default();
         state.sort_smoke(&blocks, &mut memory);
         state.sort(Phase::Liquid, &blocks, &mut memory);
@@ -265,10 +265,16 @@ impl<const D: usize> State<D> {
         }
     }
 
-    /// Fills the shapes of the smoke that are to be full.
-    pub(crate) fn emit_smoke(&mut self, params: &Params<D>, surroundings: &Surroundings<D>) {
+    /// Fills the shapes of those smokes that are to be full, by their numbers.
+    pub(crate) fn emit_smoke(
+        &mut self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        which: impl Fn(usize) -> bool,
+    ) {
         let Surroundings { solids, smoke, .. } = surroundings;
-        for (smoke, markers) in smoke.iter().zip(&mut self.smoke).filter(|(smoke, _)| smoke.fills) {
+        let all = smoke.iter().zip(&mut self.smoke).enumerate();
+        for (_, (smoke, markers)) in all.filter(|(number, (smoke, _))| smoke.fills && which(*number)) {
             let new =
                 missing_markers(params, smoke, solids, &self.level_set, &markers.position, self.substep);
             markers.position.extend(new);

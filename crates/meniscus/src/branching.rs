@@ -46,6 +46,7 @@ impl<const D: usize> Session<D> {
             left: then.not_among(&now),
             taken: now.not_among(&then),
             bodies,
+            smoke: smoke_of(before, after),
         };
         let mut system = systems::resume(&world, old_system.save());
         let events = system.rearrange(&world, change);
@@ -66,6 +67,7 @@ impl<const D: usize> Session<D> {
             left: Vec::new(),
             taken: Vec::new(),
             bodies: self.system.bodies().to_vec(),
+            smoke: (0..self.world.setup.smoke.len()).map(Some).collect(),
         };
         let events = self.system.rearrange(&self.world, change);
         self.events.extend(events);
@@ -103,6 +105,17 @@ impl<const D: usize> Things<D> {
         let own = self.0.iter().filter(|(name, thing)| !is_there(name, thing));
         own.map(|(_, thing)| thing.shape.clone().transformed(thing.pose).expect("a finite pose")).collect()
     }
+}
+
+/// For each smoke of a scene the number that it has in another one, where its shape is the same.
+fn smoke_of(before: &Content, after: &Content) -> Vec<Option<usize>> {
+    let numbered = after.smoke.iter().enumerate();
+    let number = |(number, smoke): (usize, &content::Smoke)| {
+        let is_same = |old: usize| before.smoke.get(old).is_some_and(|old| old.shape == smoke.shape);
+        // Two may have one shape.
+        std::iter::once(number).chain(0..before.smoke.len()).find(|&old| is_same(old))
+    };
+    numbered.map(number).collect()
 }
 
 /// Whether a scene can go on as another one.

@@ -302,3 +302,21 @@ fn a_run_branches_off_another_and_is_resumed_without_it() {
     assert_eq!(run.frame(2).expect("a frame").time(), 2.0 / 50.0);
     assert!(run.snapshot(5).is_ok());
 }
+
+#[test]
+fn dye_goes_on_by_its_shape_and_new_dye_is_filled_in() {
+    let dye = |x: f64| format!("[[smoke]]\nshape = {{ sphere = {{ centre = [{x}, 0.2], radius = 0.1 }} }}\n");
+    let counts = |simulation: &Simulation| {
+        let frame = simulation.frame();
+        frame.plane().expect("a plane").smokes().iter().map(|markers| markers.len()).collect::<Vec<_>>()
+    };
+    let from = format!("{POOL}\n{}{}", dye(0.2), dye(0.45));
+    let before = counts(&Simulation::new(&scene(&from)).expect("a simulation"));
+    // The second is the first now, the first is gone, and there is another.
+    let branch = branch(&from, &format!("{POOL}\n{}{}", dye(0.45), dye(0.8))).expect("a branch");
+    let after = counts(&branch);
+    assert_eq!(after[0], before[1]);
+    // As many markers as the disc has cells of 2 cm, 16 in each.
+    let expected = 16.0 * PI * 0.01 / 0.0004;
+    near(after[1] as f64, expected, 0.05 * expected);
+}

@@ -16,6 +16,7 @@ pub use sort::{BlockRanges, Order, SortWorkspace};
 
 use serde::{Deserialize, Serialize};
 
+use crate::parallel;
 use crate::serde_array::{bulk, bulk_option};
 
 /// Particles as one array for each attribute.
@@ -79,8 +80,8 @@ impl<const D: usize> Particles<D> {
     }
 
     /// Keeps the particles at the positions that `stays` is true of, in their order.
-    pub fn retain(&mut self, stays: impl Fn([f32; D]) -> bool) {
-        let kept: Vec<bool> = self.position.iter().map(|&x| stays(x)).collect();
+    pub fn retain(&mut self, stays: impl Fn([f32; D]) -> bool + Sync) {
+        let kept: Vec<bool> = parallel::map_each(self.position.len(), |k| stays(self.position[k]));
         retain_by(&mut self.position, &kept);
         retain_by(&mut self.velocity, &kept);
         if let Some(affine) = &mut self.affine {

@@ -77,7 +77,7 @@ pub fn move_smoke<const D: usize>(
     for (markers, ranges) in state.smoke.iter_mut().zip(of_smoke.iter()) {
         carry(obstacles, &state.velocity, ranges, markers);
     }
-    state.emit_smoke(substep.params, substep.surroundings);
+    state.emit_smoke(substep.params, substep.surroundings, |_| true);
     *of_smoke = state.sort_smoke(substep.boundary.blocks(), sort);
     clock.stage("smoke");
 }

@@ -126,17 +126,17 @@ impl<const D: usize> System<D> for Liquid<D> {
     }
 
     fn rearrange(&mut self, world: &World<D>, change: Rearrangement<D>) -> Vec<BubbleEvent> {
-        let Rearrangement { liquids, left, taken, bodies } = change;
+        let Rearrangement { liquids, left, taken, bodies, smoke } = change;
         let is_same =
             left.is_empty() && taken.is_empty() && liquids.is_empty() && bodies == self.state.bodies;
-        if is_same && self.state.smoke.len() == world.setup.smoke.len() {
+        if is_same && smoke.iter().copied().eq((0..self.state.smoke.len()).map(Some)) {
             return Vec::new();
         }
         let of_kind = |second: bool| -> Vec<InitialLiquid<D>> {
             let liquids = liquids.iter().filter(|liquid| liquid.is_second == second);
             liquids.map(|l| InitialLiquid { shape: l.shape.clone(), velocity: l.velocity }).collect()
         };
-        let change = Change { liquid: of_kind(false), second: of_kind(true), left, taken, bodies };
+        let change = Change { liquid: of_kind(false), second: of_kind(true), left, taken, bodies, smoke };
         let surroundings = surroundings_of(world, Step::new(self.state.time, 0.0));
         self.workspace = Workspace::default();
         let events = self.state.change(&self.params, &surroundings, &change);
