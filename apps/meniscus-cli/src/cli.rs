@@ -191,7 +191,9 @@ fn size(text: &str) -> Result<Size, String> {
 
 /// The folder of a run and a frame of it.
 fn branch(text: &str) -> Result<Branch, String> {
-    let parsed = text.rsplit_once('@').and_then(|(run, frame)| Some((run, frame.parse().ok()?)));
+    let is_number = |frame: &str| frame.bytes().all(|byte| byte.is_ascii_digit());
+    let split = text.rsplit_once('@').filter(|(_, frame)| is_number(frame));
+    let parsed = split.and_then(|(run, frame)| Some((run, frame.parse().ok()?)));
     match parsed {
         Some((run, frame)) if !run.is_empty() => Ok(Branch { run: run.into(), frame }),
         _ => Err("give the folder of a run and a frame, such as out/dam-break@40".into()),

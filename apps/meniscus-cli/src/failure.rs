@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::Path;
 
 use meniscus::{
     CacheError, ExportError, FolderError, PicturesError, RunError, SceneError, SimulationError, WriteError,
@@ -114,18 +115,21 @@ fn advice_on_folder(error: &FolderError) -> Option<String> {
         }
         FolderError::NoRun { .. } => "give the folder that `meniscus run` wrote",
         FolderError::NothingToResume { .. } => "leave out --resume to start one",
-        FolderError::NotWritable { .. } | FolderError::NotAFolder { .. } | FolderError::OverItself { .. } => {
-            "give another folder with -o DIR"
-        }
+        FolderError::NotWritable { .. } | FolderError::OverItself { .. } => "give another folder with -o DIR",
+        FolderError::NotAFolder { .. } => "give the folder of a run, or another one with -o DIR",
         FolderError::BadManifest { .. } => "restore what was edited, or run again with --overwrite",
         FolderError::NotOurs { .. } => "write elsewhere with -o DIR, or move it away",
         FolderError::InUse { .. } => "wait for it to end, or write elsewhere with -o DIR",
-        FolderError::Foreign { .. } => AGAIN,
+        FolderError::Foreign { path, .. } => advice_on_file(path),
+        FolderError::OtherBranch { .. } => {
+            "give another folder with -o DIR, or leave out --from to go on with what is there"
+        }
         FolderError::OtherScene { .. } => {
             "continue with the scene as it was (manifest.json holds it), write elsewhere with -o DIR, begin anew with \
              --overwrite, or branch off with --from"
         }
         FolderError::OtherParent { .. } => "begin anew with --from and --overwrite",
+        FolderError::NoParent { .. } => "bring it back, or begin anew with --overwrite",
         FolderError::NoFrames { .. } => "run the scene first",
         FolderError::NoCheckpoint { .. } => {
             "give one of these frames, or run it again with --set output.keep_checkpoints=all"
@@ -138,7 +142,12 @@ fn advice_on_folder(error: &FolderError) -> Option<String> {
 }
 
 fn advice_on_cache(error: &CacheError) -> Option<String> {
-    matches!(error, CacheError::Damaged { .. } | CacheError::Content { .. }).then(|| AGAIN.into())
+    match error {
+        CacheError::Damaged { path, .. } | CacheError::Content { path, .. } => {
+            Some(advice_on_file(path).into())
+        }
+        _ => None,
+    }
 }
 
 fn advice_on_writing(error: &WriteError) -> Option<String> {
@@ -146,7 +155,13 @@ fn advice_on_writing(error: &WriteError) -> Option<String> {
 }
 
 /// What to do about a file of a run that is of no use.
-const AGAIN: &str = "delete it and run again with --resume: what it held is computed again";
+fn advice_on_file(path: &Path) -> &'static str {
+    if path.extension().is_some_and(|extension| extension == "checkpoint") {
+        "delete it: --resume then continues from the checkpoint before it, and --from can begin with another"
+    } else {
+        "delete it and run again with --resume, which computes it again"
+    }
+}
 
 fn report(error: impl Error + Send + Sync + 'static, advice: Option<String>) -> miette::Report {
     Advised { error: error.into(), advice }.into()

@@ -68,6 +68,14 @@ impl<const D: usize> State<D> {
             let affine = particles.affine.take().unwrap_or_else(none);
             particles.affine = (params.transfer == Transfer::Apic).then_some(affine);
         }
+        if [&change.left, &change.taken].iter().all(|shapes| shapes.is_empty())
+            && [&change.liquid, &change.second].iter().all(|bodies| bodies.is_empty())
+        {
+            self.emit_smoke(params, surroundings, |number| change.smoke[number].is_none());
+            self.sort_all();
+            return Vec::new();
+        }
+
         self.remove_particles(params, &change.taken);
         let mut level_set = self.emptied(params, &change.left);
         for (phase, bodies) in [(Phase::Liquid, &change.liquid), (Phase::Second, &change.second)] {

@@ -50,6 +50,9 @@ impl<const D: usize> Session<D> {
         };
         let mut system = systems::resume(&world, old_system.save());
         let events = system.rearrange(&world, change);
+        if system.is_void(&world) {
+            return Err(SimulationError::NoLiquid);
+        }
         Ok(Self { world, system, frames_done, substeps_of_frame, has_failed: false, events })
     }
 
@@ -124,19 +127,28 @@ fn can_follow(from: &Scene, to: &Scene) -> Result<(), SimulationError> {
         return Err(SimulationError::OtherDimension { found: from.dimension(), expected: to.dimension() });
     }
     let (before, after) = (from.content(), to.content());
-    let is_same = [
-        ("method", before.method == after.method),
-        ("domain.size", before.domain.size == after.domain.size),
-        ("domain.cells", before.domain.cells == after.domain.cells),
-        ("time.fps", before.time.fps == after.time.fps),
-        ("air.model", before.air.model == after.air.model),
-        ("fluid", before.fluid.is_some() == after.fluid.is_some()),
-        ("liquid", after.liquid.starts_with(&before.liquid) && has_second(from) == has_second(to)),
-    ];
-    match is_same.iter().find(|(_, is_same)| !is_same) {
-        Some((key, _)) => Err(SimulationError::CannotFollow { key }),
-        None => Ok(()),
+    fn differ<T: PartialEq + std::fmt::Debug>(before: T, after: T) -> Option<String> {
+        (before != after).then(|| format!("it was {before:?}, it is {after:?}"))
     }
+    let fluid = |content: &Content| content.fluid.as_ref().map(|fluid| fluid.velocity.clone());
+    let kinds = [from, to].map(|scene| if has_second(scene) { "of two kinds" } else { "of one kind" });
+    let differences = [
+        ("method", differ(before.method, after.method)),
+        ("domain.size", differ(&before.domain.size, &after.domain.size)),
+        ("domain.cells", differ(before.domain.cells, after.domain.cells)),
+        ("time.fps", differ(before.time.fps, after.time.fps)),
+        ("fluid", differ(before.fluid.is_some(), after.fluid.is_some()).map(|_| "one has it".into())),
+        ("fluid.velocity", differ(fluid(before), fluid(after))),
+        ("air.model", differ(before.air.model, after.air.model)),
+        ("liquid", differ(kinds[0], kinds[1])),
+        (
+            "liquid",
+            (!after.liquid.starts_with(&before.liquid))
+                .then(|| "entries that were there stay as they were; others after them are put in".into()),
+        ),
+    ];
+    let first = differences.into_iter().find_map(|(key, difference)| Some((key, difference?)));
+    first.map_or(Ok(()), |(key, difference)| Err(SimulationError::CannotFollow { key, difference }))
 }
 
 /// Whether two fluids are simulated.

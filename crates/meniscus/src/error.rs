@@ -78,14 +78,12 @@ pub enum SimulationError {
     )]
     OtherScene,
     /// A scene that cannot go on where another one was.
-    #[error("a scene that goes on where another one was has the same `{key}`{}", if *key == "liquid" {
-        ": entries that were there stay as they were; others after them are put in"
-    } else {
-        ""
-    })]
+    #[error("a scene that goes on where another one was has the same `{key}`: {difference}")]
     CannotFollow {
         /// What differs.
         key: &'static str,
+        /// How.
+        difference: String,
     },
     /// Liquid that makes no sense in the scene.
     #[error("this liquid cannot be put in")]

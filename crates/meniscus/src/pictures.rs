@@ -75,8 +75,8 @@ pub fn draw(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Pictures, PicturesError> {
     match &run.setup {
-        InDimension::Plane(setup) => draw_in(run.folder(), setup, options, progress, draw_2d),
-        InDimension::Space(setup) => draw_in(run.folder(), setup, options, progress, draw_3d),
+        InDimension::Plane(setup) => draw_in(run, setup, options, progress, draw_2d),
+        InDimension::Space(setup) => draw_in(run, setup, options, progress, draw_3d),
     }
 }
 
@@ -86,42 +86,44 @@ pub fn draw(
 /// If there are no frames, or one cannot be read.
 pub fn drawing_seconds(run: &Run, options: &PictureOptions) -> Result<f64, PicturesError> {
     match &run.setup {
-        InDimension::Plane(setup) => drawing_seconds_in(run.folder(), setup, options, draw_2d),
-        InDimension::Space(setup) => drawing_seconds_in(run.folder(), setup, options, draw_3d),
+        InDimension::Plane(setup) => drawing_seconds_in(run, setup, options, draw_2d),
+        InDimension::Space(setup) => drawing_seconds_in(run, setup, options, draw_3d),
     }
 }
 
 fn drawing_seconds_in<const D: usize>(
-    folder: &Folder,
+    run: &Run,
     setup: &Setup<D>,
     options: &PictureOptions,
     draw: Draw<D>,
 ) -> Result<f64, PicturesError> {
-    let (frames, _) = frames_to_draw(folder, options)?;
-    let frame = frame_of(folder, setup, frames[frames.len() / 2])?;
+    let (frames, _) = frames_to_draw(run, options)?;
+    let frame = frame_of(run.folder(), setup, frames[frames.len() / 2])?;
     Ok(frames.len() as f64 * seconds_per_picture(&frame, setup, &settings_of(setup, options.size), draw))
 }
 
 /// The frames to draw, of which there is one at least, and those that should be among them and are not there.
-fn frames_to_draw(folder: &Folder, options: &PictureOptions) -> Result<(Vec<u32>, Vec<u32>), PicturesError> {
+fn frames_to_draw(run: &Run, options: &PictureOptions) -> Result<(Vec<u32>, Vec<u32>), PicturesError> {
+    let (folder, first) = (run.folder(), run.manifest().first_frame());
     let there = chosen_frames(folder, options.frame)?;
     if options.frame.is_some() {
         return Ok((there, Vec::new()));
     }
     // Counted from one that is there, so that there is one to draw.
-    let (first, step) = options.every.map_or((0, 1), |every| (there[0], every.get() as usize));
+    let (first, step) = options.every.map_or((first, 1), |every| (there[0], every.get() as usize));
     let wanted = (first..=there[there.len() - 1]).step_by(step);
     Ok(wanted.partition(|frame| there.binary_search(frame).is_ok()))
 }
 
 fn draw_in<const D: usize>(
-    folder: &Folder,
+    run: &Run,
     setup: &Setup<D>,
     options: &PictureOptions,
     progress: &mut dyn FnMut(usize, usize),
     draw: Draw<D>,
 ) -> Result<Pictures, PicturesError> {
-    let (frames, missing) = frames_to_draw(folder, options)?;
+    let folder = run.folder();
+    let (frames, missing) = frames_to_draw(run, options)?;
     let settings = settings_of(setup, options.size);
     let fastest = fast_speed(folder);
     let frames_a_second = setup.time.fps / options.every.map_or(1.0, |every| f64::from(every.get()));

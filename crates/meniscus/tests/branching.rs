@@ -246,7 +246,7 @@ fn bodies_go_on_come_and_go() {
 #[test]
 fn what_may_not_differ_is_named() {
     let differs = |from: &str, to: &str| match branch(from, to) {
-        Err(SimulationError::CannotFollow { key }) => key,
+        Err(SimulationError::CannotFollow { key, .. }) => key,
         other => panic!("{:?}", other.err()),
     };
     assert_eq!(differs(POOL, &POOL.replace("cells = 50", "cells = 40")), "domain.cells");
@@ -319,4 +319,21 @@ fn dye_goes_on_by_its_shape_and_new_dye_is_filled_in() {
     // As many markers as the disc has cells of 2 cm, 16 in each.
     let expected = 16.0 * PI * 0.01 / 0.0004;
     near(after[1] as f64, expected, 0.05 * expected);
+}
+
+#[test]
+fn a_body_that_is_only_pushed_puts_nothing_in() {
+    let body = |velocity: f64| {
+        format!(
+            "{POOL}\n[[body]]\nshape = {{ sphere = {{ centre = [0.5, 0.4], radius = 0.1 }} }}\ndensity = 500\nvelocity = [0, {velocity}]\n"
+        )
+    };
+    let mut branch = branch(&body(0.0), &body(0.1)).expect("a branch");
+    assert_eq!(frame(&mut branch)[0].volume_book.placed, 0.0);
+}
+
+#[test]
+fn a_solid_that_takes_all_liquid_leaves_nothing_to_go_on_with() {
+    let solid = "[[solid]]\nshape = { box = { from = [0, 0], to = [1, 0.5] } }\n";
+    assert!(matches!(branch(POOL, &format!("{POOL}\n{solid}")), Err(SimulationError::NoLiquid)));
 }

@@ -212,3 +212,60 @@ fn names_and_numbers_that_are_none_are_told() {
     };
     assert_eq!(told(simulation.follow("ball", &none)), "these keyframes make no motion: there are none");
 }
+
+/// What a source fills of the air when it opens is poured, as what it pushes out is: nothing takes it away again.
+#[test]
+fn a_source_that_opens_in_air_pours_what_it_fills() {
+    let text = |start: f64| {
+        format!(
+            r#"
+            gravity = [0, 0]
+            [domain]
+            size = [1.0, 1.0]
+            cells = 40
+            open = ["+y"]
+            [time]
+            fps = 20
+            [[liquid]]
+            shape = {{ box = {{ from = [0, 0], to = [1, 0.2] }} }}
+            [[source]]
+            shape = {{ box = {{ from = [0.4, 0.6], to = [0.6, 0.8] }} }}
+            velocity = [0, 0]
+            start = {start}
+            "#
+        )
+    };
+    for start in [0.0, 0.12] {
+        let scene = Scene::parse("test.toml", &text(start), Path::new(""), &[]).expect("a valid scene");
+        let mut simulation = Simulation::new(&scene).expect("a simulation");
+        let stats: Vec<_> = (0..8).flat_map(|_| simulation.advance_frame().expect("it runs")).collect();
+        let poured: f64 = stats.iter().map(|substep| substep.poured_volume).sum();
+        assert!((poured - 0.04).abs() < 4e-4, "{poured} from {start} s on");
+        let last = stats.last().expect("a substep");
+        assert!((last.liquid_volume - 0.24).abs() < 1e-3, "{} from {start} s on", last.liquid_volume);
+        assert!(last.drift().abs() < 2e-3, "{} from {start} s on", last.drift());
+    }
+}
+
+/// What a solid makes room for, and takes of it, is in the book of a fluid that fills the domain too.
+#[test]
+fn the_book_of_a_full_domain_adds_up() {
+    let text = r#"
+        [domain]
+        size = [1.0, 1.0]
+        cells = 32
+        [fluid]
+        density = 1
+        [[solid]]
+        shape = { sphere = { centre = [0.3, 0.41], radius = 0.13 } }
+        motion = { keyframes = [{ time = 0 }, { time = 1, translation = [0.4, 0.1] }] }
+    "#;
+    let scene = Scene::parse("test.toml", text, Path::new(""), &[]).expect("a valid scene");
+    let mut simulation = Simulation::new(&scene).expect("a simulation");
+    let stats: Vec<_> = (0..4).flat_map(|_| simulation.advance_frame().expect("it runs")).collect();
+    for pair in stats.windows(2) {
+        let change = pair[1].liquid_volume - pair[0].liquid_volume;
+        assert!((change - pair[1].volume_book.change()).abs() < 1e-12, "{change}");
+    }
+    assert!(stats.iter().any(|substep| substep.volume_book.change() != 0.0));
+}

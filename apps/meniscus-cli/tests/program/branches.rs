@@ -25,6 +25,15 @@ fn the_checkpoints_that_the_scene_asks_for_stay() {
     let seldom = ["--set", "output.checkpoint_every=100", "--set", "output.keep_checkpoints.every=2"];
     sandbox.ends(0, &[&["run", "dam.toml", "-o", "out", "--overwrite"], &seldom[..]].concat());
     assert_eq!(sandbox.names("out/checkpoints"), checkpoints(&[2, 4, 6]));
+    // All that are written, and no more than are.
+    let all = ["--set", "output.checkpoint_every=3", "--set", "output.keep_checkpoints=all"];
+    sandbox.ends(0, &[&["run", "dam.toml", "-o", "out", "--overwrite"], &all[..]].concat());
+    assert_eq!(sandbox.names("out/checkpoints"), checkpoints(&[3, 6]));
+    // What was kept stays, also where the scene does not say so any more, run after run.
+    for frames in ["7", "8", "9", "10"] {
+        sandbox.ends(0, &["run", "dam.toml", "-o", "out", "--frames", frames]);
+    }
+    assert_eq!(sandbox.names("out/checkpoints"), checkpoints(&[3, 6, 9, 10]));
     for wrong in ["some", "{ every = 0 }", "{ sometimes = 1 }", "3"] {
         let wrong = format!("output.keep_checkpoints={wrong}");
         sandbox.ends(2, &["check", "dam.toml", "--set", &wrong]).says(&["output.keep_checkpoints"]);
@@ -97,6 +106,22 @@ fn a_branch_that_cannot_be_is_refused_with_what_can() {
         .ends(2, &["run", "--from", "parent@5", "-o", "parent", "--overwrite"])
         .says(&["folder of its own"]);
     assert_eq!(sandbox.names("parent/checkpoints"), checkpoints(&[5, 6]));
+
+    // A folder that holds something else is not taken for the branch.
+    sandbox.ends(0, &["run", "dam.toml", "-o", "whole", "--frames", "5"]);
+    let into = ["run", "dam.toml", "--from", "parent@5", "-o", "whole", "--frames", "9"];
+    sandbox.ends(2, &into).says(&["holds a run already"]);
+    sandbox.ends(2, &[&into[..], &["--resume"]].concat()).says(&["does not branch off that frame", "-o DIR"]);
+    assert_eq!(manifest(&sandbox.path("whole"))["frames_done"], 5);
+    // Nor do fewer frames, which change nothing, change the scene that a branch begins with.
+    sandbox.ends(0, &["run", "dam.toml", "-o", "parent", "--resume", "--frames", "2"]);
+    sandbox.ends(0, &["run", "--from", "parent@5", "-o", "child"]);
+    // Pictures of a branch begin with its first frame.
+    let drawn = sandbox.ends(0, &["render", "child", "--size", "64x64"]);
+    assert!(!drawn.stdout.contains("missing"), "{}", drawn.stdout);
+    sandbox.flip_byte("parent/checkpoints/dam.0005-0000.checkpoint");
+    let damaged = ["run", "--from", "parent@5", "-o", "other"];
+    sandbox.ends(2, &damaged).says(&["is damaged", "--from can begin with another"]);
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub fn move_surface<const D: usize>(
     clock: &mut Clock,
 ) -> Vec<f64> {
     let Substep { params, surroundings, boundary, .. } = substep;
-    let blocks = boundary.blocks();
+    let (blocks, known) = (boundary.blocks(), state.level_set.blocks().clone());
     if params.air == AirModel::None {
         state.level_set = without_surface(params, blocks);
         ledger.book(|book| &mut book.advected, liquid_by_block(&state.level_set, boundary));
@@ -64,8 +64,15 @@ pub fn move_surface<const D: usize>(
     state.level_set = phi;
     if !surroundings.sources.is_empty() {
         // What a source sends out is replaced at once.
+        let before = ledger.by_block().to_vec();
         fill_sources(&mut state.level_set, params, &surroundings.sources);
         ledger.book(|book| &mut book.advected, liquid_by_block(&state.level_set, boundary));
+        // One that opens in air has found no blocks to fill: those were made since.
+        for block in (0..blocks.len()).filter(|&block| known.find(blocks.coord(block)).is_none()) {
+            let filled = ledger.by_block()[block] - before[block];
+            state.accounts.add(block, filled);
+            ledger.flowed(|book| &mut book.poured, filled * params.cell_volume());
+        }
     }
     outflow
 }

@@ -137,7 +137,10 @@ pub fn settle<const D: usize>(
 ) {
     state.volume = ledger.volume();
     state.corrected += ledger.page().corrected();
-    if params.air != AirModel::None {
+    if params.air == AirModel::None {
+        // What fills the domain has what it should have everywhere.
+        state.accounts.hold(ledger.by_block().to_vec());
+    } else {
         state.accounts.settle(ledger.by_block(), outflow, dt);
         state.accounts.set_poured(boundary, params.cell_volume());
     }

@@ -183,7 +183,11 @@ impl Default for SomeCheckpoints {
 impl Output {
     /// Whether a frame is to have a checkpoint.
     pub fn has_checkpoint(&self, frame: u32) -> bool {
-        frame.is_multiple_of(self.checkpoint_every) || self.stays(frame)
+        let every = match self.keep_checkpoints {
+            KeepCheckpoints::Some(SomeCheckpoints { every, .. }) => every,
+            KeepCheckpoints::All(AllCheckpoints::All) => None,
+        };
+        frame.is_multiple_of(self.checkpoint_every) || every.is_some_and(|every| frame.is_multiple_of(every))
     }
 
     /// Whether the checkpoint of a frame stays when later ones are there.

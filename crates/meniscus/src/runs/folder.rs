@@ -1,5 +1,6 @@
 //! The folder of a run: the names of its files.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -63,10 +64,22 @@ pub enum FolderError {
         /// The folder.
         folder: PathBuf,
     },
+    /// The run does not branch off where it should.
+    #[error("the run in {} does not branch off that frame of that run", folder.display())]
+    OtherBranch {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A run cannot branch off itself.
     #[error("a run that branches off another one needs a folder of its own, and {} is that of the other one", folder.display())]
     OverItself {
         /// The folder.
+        folder: PathBuf,
+    },
+    /// The run that another one has branched off is gone before that had anything of its own.
+    #[error("this run has nothing of its own yet to go on from, and the run that it branches off is gone from {}", folder.display())]
+    NoParent {
+        /// Where that was.
         folder: PathBuf,
     },
     /// What is in the folder is not the run that another one has branched off.
@@ -137,6 +150,15 @@ fn there_are(known: &[u32]) -> String {
     }
     let known: Vec<String> = known.iter().map(u32::to_string).collect();
     format!("it has those of {}", known.join(", "))
+}
+
+/// Which checkpoints stay.
+#[derive(Clone, Debug)]
+pub(crate) struct Keep {
+    /// What the scene says.
+    pub output: OutputSettings,
+    /// The frames of those that were kept before the scene said so.
+    pub kept: BTreeSet<u32>,
 }
 
 /// The names of a run's files.
@@ -232,10 +254,13 @@ impl Folder {
     }
 
     /// Removes the checkpoints that are not to be kept: of those within a frame, and of others, only the latest stay.
-    pub(crate) fn prune_checkpoints(&self, output: &OutputSettings) -> Result<(), FolderError> {
+    pub(crate) fn prune_checkpoints(&self, keep: &Keep) -> Result<(), FolderError> {
         let all = self.checkpoint_numbers()?;
-        let old = all.iter().rev().skip(output.latest_checkpoints());
-        for &(frames, substeps) in old.filter(|(frames, substeps)| *substeps > 0 || !output.stays(*frames)) {
+        let old = all.iter().rev().skip(keep.output.latest_checkpoints());
+        let stays = |&(frames, substeps): &(u32, u32)| {
+            substeps == 0 && (keep.output.stays(frames) || keep.kept.contains(&frames))
+        };
+        for &(frames, substeps) in old.filter(|numbers| !stays(numbers)) {
             self.remove_checkpoint(frames, substeps)?;
         }
         Ok(())

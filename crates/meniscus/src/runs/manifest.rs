@@ -1,5 +1,6 @@
 //! What a folder is a run of: begun anew, opened again, read.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use meniscus_io::{WriteError, write_atomically};
 use meniscus_scene::{Scene, SceneError};
 use serde::{Deserialize, Serialize};
 
+use super::Branch;
 use super::folder::{Folder, FolderError};
 use crate::identity::{first_difference, hash_of};
 
@@ -26,6 +28,9 @@ pub struct Manifest {
     pub frames: u32,
     /// Frames that are complete.
     pub frames_done: u32,
+    /// Frames whose checkpoints stay because the scene said so before, and does not any more.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub kept_checkpoints: BTreeSet<u32>,
     /// The run that this one branches off, if it does not begin at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
@@ -56,6 +61,7 @@ impl Manifest {
             hash: hash_of(scene),
             frames: scene.content().time.frames,
             frames_done,
+            kept_checkpoints: BTreeSet::new(),
             parent,
             scene_folder: absolute(scene.folder()),
             scene_text: scene.source_text().into(),
@@ -81,6 +87,17 @@ impl Manifest {
             return Err(FolderError::BadManifest { path, problem });
         }
         Ok(scene)
+    }
+
+    /// Takes note of the checkpoints that its scene keeps and another one does not.
+    fn keep_what_was_kept(&mut self, folder: &Folder, scene: &Scene) -> Result<(), FolderError> {
+        // One that cannot be read any more has nothing to say.
+        let Ok(before) = self.scene() else { return Ok(()) };
+        let [before, after] = [&before, scene].map(|scene| scene.content().output);
+        let whole = folder.checkpoint_numbers()?.into_iter().filter(|&(_, substeps)| substeps == 0);
+        let frames = whole.map(|(frame, _)| frame);
+        self.kept_checkpoints.extend(frames.filter(|&frame| before.stays(frame) && !after.stays(frame)));
+        Ok(())
     }
 
     fn scene(&self) -> Result<Scene, SceneError> {
@@ -199,6 +216,7 @@ pub(crate) fn goes_on(folder: &Folder, scene: &Scene) -> Result<bool, FolderErro
 pub(crate) fn open_to_resume(
     folder: &Folder,
     scene: &Scene,
+    from: Option<&Branch>,
 ) -> Result<(Manifest, Option<File>), FolderError> {
     let Some(mut manifest) = read_manifest(folder.root())? else {
         return Err(FolderError::NothingToResume { folder: folder.root().into() });
@@ -208,9 +226,19 @@ pub(crate) fn open_to_resume(
         let difference = manifest.difference(scene);
         return Err(FolderError::OtherScene { folder: folder.root().into(), difference });
     }
+    if let Some(from) = from
+        && !manifest
+            .parent
+            .as_ref()
+            .is_some_and(|parent| parent.frame == from.frame && parent.run == absolute(&from.run))
+    {
+        return Err(FolderError::OtherBranch { folder: folder.root().into() });
+    }
     // The number of frames and how they are drawn may change; frames that are done stay.
+    manifest.keep_what_was_kept(folder, scene)?;
     manifest.frames = scene.content().time.frames.max(manifest.frames_done);
-    manifest.scene_text = scene.source_text().into();
+    let as_many = scene.changed(&[format!("time.frames={}", manifest.frames)]);
+    manifest.scene_text = as_many.as_ref().unwrap_or(scene).source_text().into();
     manifest.scene_folder = absolute(scene.folder());
     manifest.write(folder)?;
     make_parts(folder)?;

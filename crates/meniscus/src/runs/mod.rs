@@ -14,6 +14,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use meniscus_io::{Frame, JsonLines, WriteError, write_checkpoint, write_frame};
 use meniscus_scene::{Scene, Setup};
 
+use folder::Keep;
 pub use folder::{Folder, FolderError};
 pub use manifest::{Manifest, Parent};
 pub(crate) use stored::frame_of;
@@ -135,9 +136,10 @@ fn run_in<const D: usize>(
     observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     let folder = Folder::new(&options.folder, scene.name());
-    let resumes = options.resume || !options.overwrite && manifest::goes_on(&folder, scene)?;
+    let goes_on = || manifest::goes_on(&folder, scene);
+    let resumes = options.resume || !options.overwrite && options.from.is_none() && goes_on()?;
     let (begun, (manifest, _lock)) = if resumes {
-        (None, manifest::open_to_resume(&folder, scene)?)
+        (None, manifest::open_to_resume(&folder, scene, options.from.as_ref())?)
     } else {
         // Before a folder is made for it.
         let parent = options.from.as_ref().map(|from| parent_of(from, options)).transpose()?;
@@ -151,8 +153,9 @@ fn run_in<const D: usize>(
         }
         None => None,
     };
+    let keep = Keep { output: setup.output, kept: manifest.kept_checkpoints.clone() };
     // A run killed just after it wrote one has left one too many.
-    folder.prune_checkpoints(&setup.output)?;
+    folder.prune_checkpoints(&keep)?;
     let begins = (manifest.first_frame(), 0);
     let position = checkpoint.as_ref().map_or(begins, |c| (c.frames_done, c.substeps_of_frame));
     let mut simulation = match checkpoint {
@@ -162,7 +165,7 @@ fn run_in<const D: usize>(
             write_frame(folder.frame(manifest.first_frame()), &simulation.frame())?;
             if manifest.parent.is_some() {
                 // From now on the other run is not needed any more.
-                save(&folder, &setup, &simulation)?;
+                save(&folder, &keep, &simulation)?;
             }
             simulation
         }
@@ -184,7 +187,7 @@ fn run_in<const D: usize>(
 
     thread::scope(|scope| {
         let mut frames = Frames { folder: &folder, manifest, scope, writing: None };
-        let ended = advance(&mut simulation, &setup, options, observe, &mut frames, &mut logs);
+        let ended = advance(&mut simulation, &setup, &keep, options, observe, &mut frames, &mut logs);
         // Whatever happened, what is being written shall be there and counted.
         let written = frames.finish(observe);
         let ended = ended?;
@@ -206,7 +209,10 @@ fn parent_of(from: &Branch, options: &RunOptions) -> Result<Parent, RunError> {
 /// A scene at its beginning, or where it branches off another run.
 fn start<const D: usize>(scene: &Scene, parent: Option<&Parent>) -> Result<Session<D>, RunError> {
     let Some(parent) = parent else { return Ok(Session::new(scene)?) };
-    let run = Run::open(&parent.run)?;
+    let run = Run::open(&parent.run).map_err(|error| match error {
+        FolderError::NoRun { folder } => FolderError::NoParent { folder },
+        error => error,
+    })?;
     if run.manifest().hash != parent.hash {
         return Err(FolderError::OtherParent { folder: parent.run.clone() }.into());
     }
@@ -227,6 +233,7 @@ struct Logs {
 fn advance<const D: usize>(
     simulation: &mut Session<D>,
     setup: &Setup<D>,
+    keep: &Keep,
     options: &RunOptions,
     observe: &mut dyn FnMut(Event) -> ControlFlow<()>,
     frames: &mut Frames<'_, '_>,
@@ -249,7 +256,7 @@ fn advance<const D: usize>(
         let drift = logs.tally.check(options.max_drift);
         if is_due || last || stop || drift.is_err() {
             stop |= frames.finish(observe)?.is_break();
-            save(frames.folder, setup, simulation)?;
+            save(frames.folder, keep, simulation)?;
         }
         drift?;
         if stop && !last {
@@ -303,11 +310,11 @@ impl Frames<'_, '_> {
 }
 
 /// Writes a checkpoint, and removes those that are not to be kept any more.
-fn save<const D: usize>(folder: &Folder, setup: &Setup<D>, simulation: &Session<D>) -> Result<(), RunError> {
+fn save<const D: usize>(folder: &Folder, keep: &Keep, simulation: &Session<D>) -> Result<(), RunError> {
     let checkpoint = simulation.save();
     let path = folder.checkpoint(checkpoint.frames_done, checkpoint.substeps_of_frame);
     write_checkpoint(path, checkpoint.kind(), &checkpoint)?;
-    folder.prune_checkpoints(&setup.output)?;
+    folder.prune_checkpoints(keep)?;
     Ok(())
 }
 

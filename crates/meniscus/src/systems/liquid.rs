@@ -103,7 +103,7 @@ impl<const D: usize> System<D> for Liquid<D> {
     }
 
     fn is_void(&self, world: &World<D>) -> bool {
-        self.state.substep == 0 && self.state.particles.is_empty() && world.setup.sources.is_empty()
+        self.state.particles.is_empty() && world.setup.sources.is_empty()
     }
 
     fn bodies(&self) -> &[RigidState<D>] {
