@@ -157,7 +157,7 @@ fn advice_on_writing(error: &WriteError) -> Option<String> {
 /// What to do about a file of a run that is of no use.
 fn advice_on_file(path: &Path) -> &'static str {
     if path.extension().is_some_and(|extension| extension == "checkpoint") {
-        "delete it: --resume then continues from the checkpoint before it, and --from can begin with another"
+        "delete it and run again with --resume, which continues from the checkpoint before it; --from can begin with another"
     } else {
         "delete it and run again with --resume, which computes it again"
     }
