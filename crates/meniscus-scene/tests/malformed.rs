@@ -58,7 +58,7 @@ fn every_bad_override_is_explained() {
     for (name, text) in bad {
         let Err(error) = Scene::gallery("dam-break", &[text.into()]) else { panic!("{text} is accepted") };
         let problem = &error.problems()[0];
-        assert_eq!(problem.source_name(), format!("--set {text}"));
+        assert_eq!(problem.source_name(), format!("the change {text}"));
         assert!(problem.span().end <= text.len());
         assert_report(name, &report(&error));
     }

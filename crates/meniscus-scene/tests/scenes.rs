@@ -356,7 +356,7 @@ fn errors_in_the_file_and_in_overrides_name_their_sources() {
     let error =
         Scene::parse("test.toml", &text, Path::new(""), &["time.fps=0".into()]).expect_err("two errors");
     let found: Vec<(&str, usize)> = error.problems().iter().map(|p| (p.source_name(), p.line())).collect();
-    assert_eq!(found, [("test.toml", 4), ("--set time.fps=0", 1)]);
+    assert_eq!(found, [("test.toml", 4), ("the change time.fps=0", 1)]);
 }
 
 #[test]

@@ -159,7 +159,7 @@ mod tests {
         let error = write_all(&mut full, &[b"some", b"bytes"]).unwrap_err();
         let error = WriteError::new(Path::new("frames/dam.0001.frame"), error).to_string();
         assert!(
-            error.starts_with("no space left on the disk to write frames/dam.0001.frame; free"),
+            error.starts_with("no space left on the disk to write frames/dam.0001.frame; files"),
             "{error}"
         );
     }
