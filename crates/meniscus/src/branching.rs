@@ -18,12 +18,14 @@ impl<const D: usize> Session<D> {
     pub fn branch(from: &Scene, saved: SavedSession<D>, to: &Scene) -> Result<Self, SimulationError> {
         let (before, after) = (from.content(), to.content());
         can_follow(from, to)?;
-        let old = Self::resume(from, saved)?;
+        let SavedSession { scene, frames_done, substeps_of_frame, controls, system } = saved;
+        let mut old_world = World::<D>::new(from)?;
+        old_world.is_of(&scene)?;
+        old_world.control(controls);
         let world = World::<D>::new(to)?;
-        let time = old.system.time();
-        let Self { world: old_world, system: old_system, frames_done, substeps_of_frame, .. } = old;
+        let mut system = systems::resume(&world, system);
 
-        let old_bodies = old_system.bodies();
+        let (time, old_bodies) = (system.time(), system.bodies());
         let was = |name: &String| old_world.setup.bodies.iter().position(|body| &body.name == name);
         let state = |(k, body): (usize, &BodySetup<D>)| {
             let fresh = RigidState::new(&world.bodies[k]);
@@ -48,7 +50,6 @@ impl<const D: usize> Session<D> {
             bodies,
             smoke: smoke_of(before, after),
         };
-        let mut system = systems::resume(&world, old_system.save());
         let events = system.rearrange(&world, change);
         if system.is_void(&world) {
             return Err(SimulationError::NoLiquid);

@@ -142,8 +142,14 @@ fn run_in<const D: usize>(
         (None, manifest::open_to_resume(&folder, scene, options.from.as_ref())?)
     } else {
         // Before a folder is made for it.
-        let parent = options.from.as_ref().map(|from| parent_of(from, options)).transpose()?;
-        let simulation = start::<D>(scene, parent.as_ref())?;
+        let (simulation, parent) = match &options.from {
+            None => (Session::<D>::new(scene)?, None),
+            Some(from) => {
+                let run = Run::open(&from.run)?;
+                let parent = parent_of(&run, from, options)?;
+                (branch_off(&run, from.frame, scene)?, Some(parent))
+            }
+        };
         (Some(simulation), manifest::begin(&folder, scene, parent, options.overwrite)?)
     };
     let setup = scene.setup::<D>();
@@ -161,7 +167,7 @@ fn run_in<const D: usize>(
     let mut simulation = match checkpoint {
         Some(checkpoint) => Session::<D>::resume(scene, checkpoint)?,
         None => {
-            let simulation = begun.map_or_else(|| start(scene, manifest.parent.as_ref()), Ok)?;
+            let simulation = begun.map_or_else(|| begin_again(scene, &manifest), Ok)?;
             write_frame(folder.frame(manifest.first_frame()), &simulation.frame())?;
             if manifest.parent.is_some() {
                 // From now on the other run is not needed any more.
@@ -196,19 +202,18 @@ fn run_in<const D: usize>(
     })
 }
 
-/// The run to branch off, looked up.
-fn parent_of(from: &Branch, options: &RunOptions) -> Result<Parent, RunError> {
-    let hash = Run::open(&from.run)?.manifest().hash.clone();
-    let run = absolute(&from.run);
-    if run == absolute(&options.folder) {
+/// The run to branch off, as a manifest names it.
+fn parent_of(run: &Run, from: &Branch, options: &RunOptions) -> Result<Parent, RunError> {
+    let folder = absolute(&from.run);
+    if folder == absolute(&options.folder) {
         return Err(FolderError::OverItself { folder: options.folder.clone() }.into());
     }
-    Ok(Parent { run, frame: from.frame, hash })
+    Ok(Parent { run: folder, frame: from.frame, hash: run.manifest().hash.clone() })
 }
 
-/// A scene at its beginning, or where it branches off another run.
-fn start<const D: usize>(scene: &Scene, parent: Option<&Parent>) -> Result<Session<D>, RunError> {
-    let Some(parent) = parent else { return Ok(Session::new(scene)?) };
+/// A run that has nothing to go on from, at its beginning.
+fn begin_again<const D: usize>(scene: &Scene, manifest: &Manifest) -> Result<Session<D>, RunError> {
+    let Some(parent) = &manifest.parent else { return Ok(Session::new(scene)?) };
     let run = Run::open(&parent.run).map_err(|error| match error {
         FolderError::NoRun { folder } => FolderError::NoParent { folder },
         error => error,
@@ -216,10 +221,15 @@ fn start<const D: usize>(scene: &Scene, parent: Option<&Parent>) -> Result<Sessi
     if run.manifest().hash != parent.hash {
         return Err(FolderError::OtherParent { folder: parent.run.clone() }.into());
     }
+    branch_off(&run, parent.frame, scene)
+}
+
+/// A scene that goes on where a run was at a frame.
+fn branch_off<const D: usize>(run: &Run, frame: u32, scene: &Scene) -> Result<Session<D>, RunError> {
     if run.scene().dimension() != D {
         return Err(SimulationError::OtherDimension { found: run.scene().dimension(), expected: D }.into());
     }
-    Ok(Session::branch(run.scene(), run.checkpoint(parent.frame)?, scene)?)
+    Ok(Session::branch(run.scene(), run.checkpoint(frame)?, scene)?)
 }
 
 /// The logs of a run, and what they come to.
