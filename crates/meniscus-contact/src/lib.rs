@@ -46,7 +46,7 @@ mod polytope;
 mod sample;
 mod world;
 
-use meniscus_core::compiled::{InBoth, picked};
+use meniscus_core::compiled_here;
 use meniscus_core::shape::{Bounds, RigidTransform, Shape};
 
 pub use error::{ContactError, Owner};
@@ -147,10 +147,6 @@ type Make<const D: usize> =
 type Meet<const D: usize> = fn(&World, &[Moving<D>], &[Way<D>], f64) -> Vec<Touch<D>>;
 type Advance<const D: usize> = fn(&Contacts<D>, &mut [Moving<D>], &[Way<D>], f64) -> AdvanceInfo;
 
-static MAKE: InBoth = [&(Contacts::<2>::make as Make<2>), &(Contacts::<3>::make as Make<3>)];
-static MEET: InBoth = [&(World::touches::<2> as Meet<2>), &(World::touches::<3> as Meet<3>)];
-static ADVANCE: InBoth = [&(Contacts::<2>::go as Advance<2>), &(Contacts::<3>::go as Advance<3>)];
-
 impl<const D: usize> Contacts<D> {
     /// Makes the collision shapes.
     pub fn new(
@@ -158,7 +154,7 @@ impl<const D: usize> Contacts<D> {
         solids: &[SolidSpec<'_, D>],
         domain: &Domain<D>,
     ) -> Result<Self, ContactError> {
-        picked::<Make<D>>(MAKE)(bodies, solids, domain)
+        compiled_here!(Contacts::<D>::make as Make<D>)(bodies, solids, domain)
     }
 
     fn make(
@@ -192,7 +188,7 @@ impl<const D: usize> Contacts<D> {
         if bodies.is_empty() || dt <= 0.0 {
             Vec::new()
         } else {
-            picked::<Meet<D>>(MEET)(&self.world, bodies, solids, dt)
+            compiled_here!(World::touches::<D> as Meet<D>)(&self.world, bodies, solids, dt)
         }
     }
 
@@ -206,7 +202,7 @@ impl<const D: usize> Contacts<D> {
         solids: &[(RigidTransform<D>, RigidTransform<D>)],
         dt: f64,
     ) -> AdvanceInfo {
-        picked::<Advance<D>>(ADVANCE)(self, bodies, solids, dt)
+        compiled_here!(Contacts::<D>::go as Advance<D>)(self, bodies, solids, dt)
     }
 
     fn go(&self, bodies: &mut [Moving<D>], solids: &[Way<D>], dt: f64) -> AdvanceInfo {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use meniscus_core::compiled_here;
 use meniscus_core::grid::{Blocks, FaceField, Field};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::level_set::redistance;
-use meniscus_core::particles::{SortWorkspace, seed};
+use meniscus_core::particles::seed;
 use meniscus_core::shape::{Bounds, Shape};
 
 use crate::bodies::RigidState;
@@ -16,7 +17,6 @@ use crate::state::{InitialLiquid, Phase, State, active_blocks, blocks_of_shapes,
 use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::surroundings::Surroundings;
 use crate::tracking::{BubbleEvent, Found};
-use meniscus_core::compiled::{InBoth, picked};
 
 /// What is changed.
 #[derive(Clone, Debug)]
@@ -35,9 +35,15 @@ pub struct Change<const D: usize> {
     pub smoke: Vec<Option<usize>>,
 }
 
-type Apply<const D: usize> = fn(&mut State<D>, &Params<D>, &Surroundings<D>, &Change<D>) -> Vec<BubbleEvent>;
+impl<const D: usize> Change<D> {
+    /// Whether any liquid comes or may have to give way.
+    fn moves_liquid(&self) -> bool {
+        let is_any = |shapes: &[Shape<D>]| !shapes.is_empty();
+        is_any(&self.left) || is_any(&self.taken) || !self.liquid.is_empty() || !self.second.is_empty()
+    }
+}
 
-static APPLY: InBoth = [&(State::<2>::apply as Apply<2>), &(State::<3>::apply as Apply<3>)];
+type Apply<const D: usize> = fn(&mut State<D>, &Params<D>, &Surroundings<D>, &Change<D>) -> Vec<BubbleEvent>;
 
 impl<const D: usize> State<D> {
     /// Changes what is where, between two steps; `params` and `surroundings` are those after it. By how much the volume of the liquid changes is in the
@@ -49,7 +55,7 @@ impl<const D: usize> State<D> {
         surroundings: &Surroundings<D>,
         change: &Change<D>,
     ) -> Vec<BubbleEvent> {
-        picked::<Apply<D>>(APPLY)(self, params, surroundings, change)
+        compiled_here!(State::<D>::apply as Apply<D>)(self, params, surroundings, change)
     }
 
     fn apply(
@@ -68,14 +74,20 @@ impl<const D: usize> State<D> {
             let affine = particles.affine.take().unwrap_or_else(none);
             particles.affine = (params.transfer == Transfer::Apic).then_some(affine);
         }
-        if [&change.left, &change.taken].iter().all(|shapes| shapes.is_empty())
-            && [&change.liquid, &change.second].iter().all(|bodies| bodies.is_empty())
-        {
-            self.emit_smoke(params, surroundings, |number| change.smoke[number].is_none());
-            self.sort_all();
-            return Vec::new();
-        }
+        let events =
+            if change.moves_liquid() { self.change_liquid(params, surroundings, change) } else { vec![] };
+        self.emit_smoke(params, surroundings, |number| change.smoke[number].is_none());
+        self.sort_all();
+        events
+    }
 
+    /// What is where after liquid, solids and bodies have come and gone.
+    fn change_liquid(
+        &mut self,
+        params: &Params<D>,
+        surroundings: &Surroundings<D>,
+        change: &Change<D>,
+    ) -> Vec<BubbleEvent> {
         self.remove_particles(params, &change.taken);
         let mut level_set = self.emptied(params, &change.left);
         for (phase, bodies) in [(Phase::Liquid, &change.liquid), (Phase::Second, &change.second)] {
@@ -83,10 +95,7 @@ impl<const D: usize> State<D> {
                 level_set = self.put(params, surroundings, phase, bodies, &level_set);
             }
         }
-        let events = self.settle_on_blocks(params, surroundings, &level_set);
-        self.emit_smoke(params, surroundings, |number| change.smoke[number].is_none());
-        self.sort_all();
-        events
+        self.settle_on_blocks(params, surroundings, &level_set)
     }
 
     /// Removes what solids have taken the place of.
@@ -203,13 +212,6 @@ impl<const D: usize> State<D> {
         self.accounts.hold(by_block);
         self.inflow = boundary.inflow();
         self.find_regions_anew(params, surroundings, &boundary, &mut cache)
-    }
-
-    fn sort_all(&mut self) {
-        let (blocks, mut memory) = (self.level_set.blocks().clone(), SortWorkspace::default());
-        self.sort_smoke(&blocks, &mut memory);
-        self.sort(Phase::Liquid, &blocks, &mut memory);
-        self.sort(Phase::Second, &blocks, &mut memory);
     }
 
     /// Finds the bodies of liquid and the regions of air where nothing has moved, but was changed.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use meniscus_core::compiled_here;
 use meniscus_core::grid::{BLOCK_EDGE, Blocks, FaceField, Field};
 use meniscus_core::interpolate::interpolate;
 use meniscus_core::level_set::redistance;
@@ -19,7 +20,6 @@ use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::surroundings::{Solid, Surroundings};
 use crate::tracking::{AirRegion, Found, Tracked};
 use crate::volume::accounts::Accounts;
-use meniscus_core::compiled::{InBoth, picked};
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,8 +105,6 @@ pub struct InitialLiquid<const D: usize> {
 type Begin<const D: usize> =
     fn(&Params<D>, &[InitialLiquid<D>], &[InitialLiquid<D>], &Surroundings<D>) -> State<D>;
 
-static BEGIN: InBoth = [&(State::<2>::begin as Begin<2>), &(State::<3>::begin as Begin<3>)];
-
 impl<const D: usize> State<D> {
     /// Bodies of liquid in their surroundings. Where bodies overlap, the first one's velocity holds. A second fluid is at rest.
     pub fn new(params: &Params<D>, bodies: &[InitialLiquid<D>], surroundings: &Surroundings<D>) -> Self {
@@ -120,7 +118,7 @@ impl<const D: usize> State<D> {
         of_second: &[InitialLiquid<D>],
         surroundings: &Surroundings<D>,
     ) -> Self {
-        picked::<Begin<D>>(BEGIN)(params, bodies, of_second, surroundings)
+        compiled_here!(State::<D>::begin as Begin<D>)(params, bodies, of_second, surroundings)
     }
 
     fn begin(
@@ -227,10 +225,7 @@ impl<const D: usize> State<D> {
             tracked,
         };
         state.emit_smoke(params, surroundings, |_| true);
-        let mut memory = SortWorkspace::default();
-        state.sort_smoke(&blocks, &mut memory);
-        state.sort(Phase::Liquid, &blocks, &mut memory);
-        state.sort(Phase::Second, &blocks, &mut memory);
+        state.sort_all();
         state
     }
 
@@ -279,6 +274,14 @@ impl<const D: usize> State<D> {
                 missing_markers(params, smoke, solids, &self.level_set, &markers.position, self.substep);
             markers.position.extend(new);
         }
+    }
+
+    /// Sorts all particles and markers by blocks.
+    pub(crate) fn sort_all(&mut self) {
+        let (blocks, mut memory) = (self.level_set.blocks().clone(), SortWorkspace::default());
+        self.sort_smoke(&blocks, &mut memory);
+        self.sort(Phase::Liquid, &blocks, &mut memory);
+        self.sort(Phase::Second, &blocks, &mut memory);
     }
 
     /// Sorts the markers of each smoke by blocks.

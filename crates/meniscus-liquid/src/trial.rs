@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use meniscus_core::compiled_here;
 use meniscus_core::grid::{FaceField, Field};
 use meniscus_linalg::{Operator, SolveParams, Solver, solve_by_diagonal};
 
@@ -16,7 +17,6 @@ use crate::step::velocity::add_gravity;
 use crate::substep::Substep;
 use crate::surroundings::Surroundings;
 use crate::tiles::find_tiles;
-use meniscus_core::compiled::{InBoth, picked};
 
 /// What a solve of a pressure system is preconditioned by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,10 +47,6 @@ type Project<const D: usize> = fn(
 ) -> Result<(ProjectionInfo<D>, f64), ProjectionError>;
 type Tiles<const D: usize> = fn(&State<D>, &Params<D>, &Surroundings<D>) -> Option<AffineTiles>;
 
-static SOLVE: InBoth = [&(State::<2>::solve as Solve<2>), &(State::<3>::solve as Solve<3>)];
-static PROJECT: InBoth = [&(State::<2>::project as Project<2>), &(State::<3>::project as Project<3>)];
-static TILES: InBoth = [&(State::<2>::find_tiles as Tiles<2>), &(State::<3>::find_tiles as Tiles<3>)];
-
 impl<const D: usize> State<D> {
     /// The operator and the right-hand side of the pressure if gravity acted for `dt` seconds on the liquid as it is, bubbles
     /// and all, and nothing else did.
@@ -79,7 +75,7 @@ impl<const D: usize> State<D> {
         dt: f64,
         preconditioner: Preconditioner,
     ) -> Result<TrialSolve, ProjectionError> {
-        picked::<Solve<D>>(SOLVE)(self, params, surroundings, dt, preconditioner)
+        compiled_here!(State::<D>::solve as Solve<D>)(self, params, surroundings, dt, preconditioner)
     }
 
     fn solve(
@@ -111,7 +107,7 @@ impl<const D: usize> State<D> {
         dt: f64,
         workspace: &mut Workspace,
     ) -> Result<(ProjectionInfo<D>, f64), ProjectionError> {
-        picked::<Project<D>>(PROJECT)(self, params, surroundings, dt, workspace)
+        compiled_here!(State::<D>::project as Project<D>)(self, params, surroundings, dt, workspace)
     }
 
     fn project(
@@ -131,7 +127,7 @@ impl<const D: usize> State<D> {
 
     /// Which cells move together as affine tiles; `None` if the interior of the fluids is not to be reduced.
     pub fn tiles(&self, params: &Params<D>, surroundings: &Surroundings<D>) -> Option<AffineTiles> {
-        picked::<Tiles<D>>(TILES)(self, params, surroundings)
+        compiled_here!(State::<D>::find_tiles as Tiles<D>)(self, params, surroundings)
     }
 
     fn find_tiles(&self, params: &Params<D>, surroundings: &Surroundings<D>) -> Option<AffineTiles> {

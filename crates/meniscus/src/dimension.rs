@@ -10,6 +10,16 @@ pub(crate) enum InDimension<P, S> {
     Space(S),
 }
 
+impl<P, S> InDimension<P, S> {
+    /// 2 or 3.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Self::Plane(_) => 2,
+            Self::Space(_) => 3,
+        }
+    }
+}
+
 /// The same call in either dimension.
 macro_rules! either {
     ($of:expr, $session:ident => $call:expr) => {

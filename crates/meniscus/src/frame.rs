@@ -106,10 +106,7 @@ impl<'a> Frame<'a> {
 
     /// 2 or 3.
     pub fn dimension(&self) -> usize {
-        match self.0 {
-            InDimension::Plane(_) => 2,
-            InDimension::Space(_) => 3,
-        }
+        self.0.dimension()
     }
 
     /// Cells along each axis.

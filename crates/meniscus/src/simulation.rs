@@ -21,6 +21,15 @@ use crate::steering::Keyframes;
 pub struct Snapshot(pub(crate) InDimension<SavedSession<2>, SavedSession<3>>);
 
 impl Snapshot {
+    /// Itself, for a scene of this dimension.
+    fn of_dimension(
+        self,
+        expected: usize,
+    ) -> Result<InDimension<SavedSession<2>, SavedSession<3>>, SimulationError> {
+        let found = self.0.dimension();
+        if found == expected { Ok(self.0) } else { Err(SimulationError::OtherDimension { found, expected }) }
+    }
+
     /// Writes it to a file; says how many bytes that has.
     ///
     /// # Errors
@@ -61,12 +70,9 @@ impl Simulation {
     /// # Errors
     /// If the snapshot is of another scene, or bodies cannot be made to run into things.
     pub fn resume(scene: &Scene, snapshot: Snapshot) -> Result<Self, SimulationError> {
-        let other = |found| SimulationError::OtherDimension { found, expected: scene.dimension() };
-        Ok(Self(match (snapshot.0, scene.dimension()) {
-            (InDimension::Plane(saved), 2) => InDimension::Plane(Session::resume(scene, saved)?),
-            (InDimension::Space(saved), 3) => InDimension::Space(Session::resume(scene, saved)?),
-            (InDimension::Plane(_), _) => return Err(other(2)),
-            (InDimension::Space(_), _) => return Err(other(3)),
+        Ok(Self(match snapshot.of_dimension(scene.dimension())? {
+            InDimension::Plane(saved) => InDimension::Plane(Session::resume(scene, saved)?),
+            InDimension::Space(saved) => InDimension::Space(Session::resume(scene, saved)?),
         }))
     }
 
@@ -77,12 +83,9 @@ impl Simulation {
     /// # Errors
     /// If the scenes differ in what they must have in common, the snapshot is not of the first one, or bodies cannot be made to run into things.
     pub fn branch(from: &Scene, snapshot: Snapshot, to: &Scene) -> Result<Self, SimulationError> {
-        let other = |found| SimulationError::OtherDimension { found, expected: to.dimension() };
-        Ok(Self(match (snapshot.0, to.dimension()) {
-            (InDimension::Plane(saved), 2) => InDimension::Plane(Session::branch(from, saved, to)?),
-            (InDimension::Space(saved), 3) => InDimension::Space(Session::branch(from, saved, to)?),
-            (InDimension::Plane(_), _) => return Err(other(2)),
-            (InDimension::Space(_), _) => return Err(other(3)),
+        Ok(Self(match snapshot.of_dimension(to.dimension())? {
+            InDimension::Plane(saved) => InDimension::Plane(Session::branch(from, saved, to)?),
+            InDimension::Space(saved) => InDimension::Space(Session::branch(from, saved, to)?),
         }))
     }
 
@@ -91,11 +94,11 @@ impl Simulation {
     /// # Errors
     /// If the snapshot is of another scene.
     pub fn restore(&mut self, snapshot: Snapshot) -> Result<(), SimulationError> {
+        let expected = self.dimension();
         match (&mut self.0, snapshot.0) {
             (InDimension::Plane(session), InDimension::Plane(saved)) => session.restore(saved),
             (InDimension::Space(session), InDimension::Space(saved)) => session.restore(saved),
-            (InDimension::Plane(_), _) => Err(SimulationError::OtherDimension { found: 3, expected: 2 }),
-            (InDimension::Space(_), _) => Err(SimulationError::OtherDimension { found: 2, expected: 3 }),
+            (_, other) => Err(SimulationError::OtherDimension { found: other.dimension(), expected }),
         }
     }
 
@@ -109,10 +112,7 @@ impl Simulation {
 
     /// 2 or 3.
     pub fn dimension(&self) -> usize {
-        match self.0 {
-            InDimension::Plane(_) => 2,
-            InDimension::Space(_) => 3,
-        }
+        self.0.dimension()
     }
 
     /// The state of a liquid on a grid in `D` dimensions, for those who want more than [`frame`](Self::frame) shows; none if it is something

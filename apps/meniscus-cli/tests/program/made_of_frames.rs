@@ -84,7 +84,7 @@ fn exported_surfaces_are_closed_when_read_back() {
     for format in ["ply", "obj"] {
         let ended = sandbox.ends(0, &["export", "out", "--format", format]);
         assert!(ended.stdout.contains("4 files") && ended.stderr.is_empty(), "{}", ended.stdout);
-        for frame in 0..=3 {
+        for frame in [0, 3] {
             let file = format!("out/export/dam3.{frame:04}.{format}");
             sandbox.ends(0, &scene_of_mesh(&sandbox, &file));
             // The test can fail: without its last triangle the surface has a hole.

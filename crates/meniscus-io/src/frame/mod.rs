@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use meniscus_core::compiled::{InBoth, picked};
+use meniscus_core::compiled_here;
 use meniscus_core::grid::{FaceField, Field, Grid};
 use meniscus_core::shape::RigidTransform;
 
@@ -222,12 +222,10 @@ impl<'a, const D: usize> Frame<'a, D> {
 /// # Panics
 /// If fields differ in their blocks, or from the grid, or not every point has each attribute.
 pub fn write_frame<const D: usize>(path: impl AsRef<Path>, frame: &Frame<D>) -> Result<u64, WriteError> {
-    picked::<Write<D>>(WRITE)(path.as_ref(), frame)
+    compiled_here!(write::<D> as Write<D>)(path.as_ref(), frame)
 }
 
 type Write<const D: usize> = fn(&Path, &Frame<D>) -> Result<u64, WriteError>;
-
-static WRITE: InBoth = [&(write::<2> as Write<2>), &(write::<3> as Write<3>)];
 
 fn write<const D: usize>(path: &Path, frame: &Frame<D>) -> Result<u64, WriteError> {
     container::write(path, kind::<D>(), &Packed::new(frame))
@@ -235,12 +233,10 @@ fn write<const D: usize>(path: &Path, frame: &Frame<D>) -> Result<u64, WriteErro
 
 /// Reads what [`write_frame`] wrote.
 pub fn read_frame<const D: usize>(path: impl AsRef<Path>) -> Result<Frame<'static, D>, CacheError> {
-    picked::<Read<D>>(READ)(path.as_ref())
+    compiled_here!(read::<D> as Read<D>)(path.as_ref())
 }
 
 type Read<const D: usize> = fn(&Path) -> Result<Frame<'static, D>, CacheError>;
-
-static READ: InBoth = [&(read::<2> as Read<2>), &(read::<3> as Read<3>)];
 
 fn read<const D: usize>(path: &Path) -> Result<Frame<'static, D>, CacheError> {
     let packed: Packed<D> = container::read(path, kind::<D>())?;

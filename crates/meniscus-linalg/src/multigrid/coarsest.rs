@@ -54,9 +54,7 @@ impl Coarsest {
         for i in 0..n {
             matrix[(i, i)] *= 1.0 + 1e-6;
         }
-        let factor =
-            matrix.llt(faer::Side::Lower).expect("a diagonally dominant matrix plus squares is definite");
-        let inverse = factor.inverse();
+        let inverse = inverse_of(&matrix);
         let symmetric = |r: usize, c: usize| (0.5 * (inverse[(r, c)] + inverse[(c, r)])) as f32;
         let inverse = (0..n * n).map(|k| symmetric(k / n, k % n)).collect();
         Some(Self { unknowns, inverse })
@@ -71,4 +69,10 @@ impl Coarsest {
             x[i as usize] = row.iter().zip(&b).map(|(a, b)| a * b).sum();
         }
     }
+}
+
+/// The inverse of a definite matrix. A function of its own, without types to be chosen, is compiled once.
+fn inverse_of(matrix: &Mat<f64>) -> Mat<f64> {
+    let factor = matrix.llt(faer::Side::Lower);
+    factor.expect("a diagonally dominant matrix plus squares is definite").inverse()
 }

@@ -1,6 +1,6 @@
 //! Measurements in shapes.
 
-use meniscus_core::compiled::{InBoth, picked};
+use meniscus_core::compiled_here;
 use meniscus_core::grid::{BLOCK_EDGE, FaceField, HaloTile, Slot};
 use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
@@ -34,12 +34,10 @@ pub fn within<const D: usize>(
     workspace: &Workspace<D>,
     shape: &Shape<D>,
 ) -> LiquidWithin<D> {
-    picked::<Within<D>>(WITHIN)(state, params, workspace, shape)
+    compiled_here!(measure::<D> as Within<D>)(state, params, workspace, shape)
 }
 
 type Within<const D: usize> = fn(&State<D>, &Params<D>, &Workspace<D>, &Shape<D>) -> LiquidWithin<D>;
-
-static WITHIN: InBoth = [&(measure::<2> as Within<2>), &(measure::<3> as Within<3>)];
 
 fn measure<const D: usize>(
     state: &State<D>,

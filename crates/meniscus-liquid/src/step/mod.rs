@@ -17,6 +17,7 @@ pub mod velocity;
 mod volumes;
 mod workspace;
 
+use meniscus_core::compiled_here;
 use meniscus_core::vector::norm;
 use meniscus_core::waves::{capillary_time_step, gravity_time_step};
 
@@ -29,7 +30,6 @@ use crate::surroundings::Surroundings;
 use clock::Clock;
 use inflow::{let_through, walls_at_start};
 pub use info::{StepError, StepInfo};
-use meniscus_core::compiled::{InBoth, picked};
 use particles::{known_ranges, move_particles, refill, sort_into, stop_particles};
 pub use reseed::ReseedInfo;
 use smoke::move_smoke;
@@ -69,13 +69,11 @@ pub fn step<const D: usize>(
     dt: f64,
     workspace: &mut Workspace<D>,
 ) -> Result<StepInfo, StepError> {
-    picked::<Step<D>>(STEP)(state, params, surroundings, dt, workspace)
+    compiled_here!(advance::<D> as Step<D>)(state, params, surroundings, dt, workspace)
 }
 
 type Step<const D: usize> =
     fn(&mut State<D>, &Params<D>, &Surroundings<D>, f64, &mut Workspace<D>) -> Result<StepInfo, StepError>;
-
-static STEP: InBoth = [&(advance::<2> as Step<2>), &(advance::<3> as Step<3>)];
 
 fn advance<const D: usize>(
     state: &mut State<D>,
