@@ -1,0 +1,27 @@
+//! The fluid without anything in it.
+
+mod basis;
+mod decay;
+mod dynamics;
+mod enrich;
+mod field;
+mod integrate;
+mod product;
+mod sines;
+mod stroke;
+mod transform;
+
+#[cfg(test)]
+mod enrich_tests;
+#[cfg(test)]
+mod tensor;
+#[cfg(test)]
+mod tests;
+
+pub use basis::{Basis, EnrichedMode};
+pub use decay::Decay;
+pub use dynamics::Dynamics;
+pub use field::{Field, Sample, sums_of_sines};
+pub use integrate::{Advanced, Integrator, Stages, TooFast};
+pub use sines::{Sines, lowest_modes};
+pub use stroke::Stroke;

@@ -1,0 +1,14 @@
+//! A reduced fluid: a flow in a box as a few numbers, the coefficients of its modes.
+
+pub mod flow;
+pub mod panels;
+mod params;
+mod state;
+mod step;
+
+#[cfg(test)]
+mod step_tests;
+
+pub use params::{Feedback, Forces, Params};
+pub use state::{BodyState, State};
+pub use step::{Course, Encounters, StepError, StepInfo, Unhindered, Workspace, begin, step};

@@ -1,0 +1,102 @@
+//! The outline of a body, and what of its flow depends on the outline alone.
+
+use faer::linalg::solvers::Solve;
+use faer::{Col, Mat};
+
+use super::panel::Panel;
+
+/// The outline of a body in its own frame, whose origin is the centre of its area.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// Its pieces, counter-clockwise.
+    pub panels: Vec<Panel>,
+    /// Its area, in m².
+    pub area: f64,
+    /// The integral of r² over its area, in m⁴.
+    pub polar_moment: f64,
+    /// The stream function of each panel, of unit strength and without walls, at the middle of each: a row for each middle.
+    pub streams: Mat<f64>,
+    /// The speed along each panel, counter-clockwise, of the flow of unit vorticity within the outline, in m.
+    pub inner_speeds: Vec<f64>,
+    /// The integral of r × that flow, in m⁴.
+    pub inner_moment: f64,
+}
+
+impl Profile {
+    /// Of a polygon, counter-clockwise; gives with it where the centre of its area is.
+    pub fn of_polygon(points: &[[f64; 2]]) -> (Self, [f64; 2]) {
+        let (area, centre) = area_and_centre(points);
+        let around = |k: usize| {
+            let point = points[k % points.len()];
+            [point[0] - centre[0], point[1] - centre[1]]
+        };
+        let panels: Vec<Panel> = (0..points.len()).map(|k| Panel::new(around(k), around(k + 1))).collect();
+        let streams = Mat::from_fn(panels.len(), panels.len(), |i, j| panels[j].stream(panels[i].middle));
+        // ∫ r² dA = ¼ ∮ r² r·n ds, and r·n is the same all along a panel.
+        let of_panel = |p: &Panel| 0.25 * p.length * dot(p.middle, p.normal()) * mean_square(p);
+        let polar_moment = panels.iter().map(of_panel).sum();
+        let inner_speeds = inner_speeds(&panels, &streams, area);
+        let moment: f64 =
+            panels.iter().zip(&inner_speeds).map(|(p, speed)| 0.5 * mean_square(p) * p.length * speed).sum();
+        let profile = Self {
+            panels,
+            area,
+            polar_moment,
+            streams,
+            inner_speeds,
+            inner_moment: moment - 0.5 * polar_moment,
+        };
+        (profile, centre)
+    }
+}
+
+/// The mean of r² along a panel.
+pub fn mean_square(panel: &Panel) -> f64 {
+    dot(panel.middle, panel.middle) + panel.length * panel.length / 12.0
+}
+
+fn dot(a: [f64; 2], b: [f64; 2]) -> f64 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
+fn area_and_centre(points: &[[f64; 2]]) -> (f64, [f64; 2]) {
+    let (mut twice, mut moment) = (0.0, [0.0; 2]);
+    // From the first point, so that places far from the origin cost no digits.
+    let from = points[0];
+    for (k, a) in points.iter().enumerate() {
+        let b = points[(k + 1) % points.len()];
+        let (a, b) = ([a[0] - from[0], a[1] - from[1]], [b[0] - from[0], b[1] - from[1]]);
+        let cross = a[0] * b[1] - a[1] * b[0];
+        twice += cross;
+        moment = [0, 1].map(|axis| moment[axis] + cross * (a[axis] + b[axis]));
+    }
+    (0.5 * twice, [0, 1].map(|axis| from[axis] + moment[axis] / (3.0 * twice)))
+}
+
+/// The speed at the outline of the flow of unit vorticity within it. Together with the sheet that holds it in, which has its speed turned around as strength, it makes a flow
+/// that is still outside, and so has the same stream function all along the outline.
+fn inner_speeds(panels: &[Panel], streams: &Mat<f64>, area: f64) -> Vec<f64> {
+    let n = panels.len();
+    let matrix = Mat::from_fn(n + 1, n + 1, |i, j| match (i < n, j < n) {
+        (true, true) => streams[(i, j)],
+        (true, false) => -1.0,
+        (false, true) => panels[j].length,
+        (false, false) => 0.0,
+    });
+    let rhs = Col::from_fn(n + 1, |i| match panels.get(i) {
+        Some(panel) => -stream_of_area(panels, streams, i, panel.middle),
+        None => -area,
+    });
+    let strengths = matrix.partial_piv_lu().solve(&rhs);
+    (0..n).map(|k| -strengths[k]).collect()
+}
+
+/// The stream function of unit vorticity within an outline without walls, at the middle of panel `i`: -ln r / 2π is the divergence of
+/// -(2 ln r - 1) r / 8π, whose flux through a panel is that of r, the same all along it, times what the panel's own stream function is made of.
+fn stream_of_area(panels: &[Panel], streams: &Mat<f64>, i: usize, x: [f64; 2]) -> f64 {
+    let of_panel = |(j, panel): (usize, &Panel)| {
+        let away = dot([panel.middle[0] - x[0], panel.middle[1] - x[1]], panel.normal());
+        away * (0.5 * streams[(i, j)] + panel.length / (8.0 * std::f64::consts::PI))
+    };
+    panels.iter().enumerate().map(of_panel).sum()
+}

@@ -1,0 +1,90 @@
+//! Systems of equations that are nearly those of each body alone.
+
+/// What a solve took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Solved {
+    /// Products with the matrix, but for the first.
+    pub iterations: usize,
+    /// The residual, as a part of the right-hand side.
+    pub residual: f64,
+}
+
+/// Solves `matrix x = b` by the method of generalised minimal residuals, preconditioned from the right, from `x` on. It begins with a step by the preconditioner alone: where
+/// `matrix` and the inverse of `precondition` have equal rows, these equations hold to rounding from there on.
+pub fn solve(
+    matrix: impl Fn(&[f64], &mut [f64]),
+    precondition: impl Fn(&[f64], &mut [f64]),
+    b: &[f64],
+    x: &mut [f64],
+    tolerance: f64,
+) -> Solved {
+    const MOST_ITERATIONS: usize = 200;
+    let n = b.len();
+    let (mut image, mut scratch) = (vec![0.0; n], vec![0.0; n]);
+    matrix(x, &mut image);
+    let residual: Vec<f64> = b.iter().zip(&image).map(|(b, image)| b - image).collect();
+    precondition(&residual, &mut scratch);
+    x.iter_mut().zip(&scratch).for_each(|(to, change)| *to += change);
+    matrix(x, &mut image);
+    let mut basis: Vec<Vec<f64>> = vec![b.iter().zip(&image).map(|(b, image)| b - image).collect()];
+    let whole = norm(b).max(f64::MIN_POSITIVE);
+    let start = norm(&basis[0]);
+    if start <= tolerance * whole {
+        return Solved { iterations: 1, residual: start / whole };
+    }
+    basis[0].iter_mut().for_each(|v| *v /= start);
+    // The triangle that is left of the Hessenberg matrix after rotations, column by column, and the rotated right-hand side.
+    let (mut columns, mut rotations, mut rhs): (Vec<Vec<f64>>, Vec<[f64; 2]>, Vec<f64>) =
+        (vec![], vec![], vec![start]);
+    while columns.len() < MOST_ITERATIONS && rhs[columns.len()].abs() > tolerance * whole {
+        precondition(&basis[columns.len()], &mut scratch);
+        matrix(&scratch, &mut image);
+        let mut column: Vec<f64> = Vec::with_capacity(basis.len() + 1);
+        for vector in &basis {
+            let part = dot(&image, vector);
+            image.iter_mut().zip(vector).for_each(|(to, v)| *to -= part * v);
+            column.push(part);
+        }
+        let rest = norm(&image);
+        for (k, [cos, sin]) in rotations.iter().enumerate() {
+            (column[k], column[k + 1]) =
+                (cos * column[k] + sin * column[k + 1], cos * column[k + 1] - sin * column[k]);
+        }
+        let last = column.len() - 1;
+        let size = column[last].hypot(rest);
+        if size == 0.0 {
+            break;
+        }
+        let rotation = [column[last] / size, rest / size];
+        column[last] = size;
+        let value = rhs[last];
+        rhs[last] = rotation[0] * value;
+        rhs.push(-rotation[1] * value);
+        columns.push(column);
+        rotations.push(rotation);
+        basis.push(image.iter().map(|v| v / rest.max(f64::MIN_POSITIVE)).collect());
+    }
+    let mut parts = rhs[..columns.len()].to_vec();
+    for k in (0..columns.len()).rev() {
+        parts[k] /= columns[k][k];
+        let part = parts[k];
+        for (to, entry) in parts[..k].iter_mut().zip(&columns[k]) {
+            *to -= part * entry;
+        }
+    }
+    image.fill(0.0);
+    for (part, vector) in parts.iter().zip(&basis) {
+        image.iter_mut().zip(vector).for_each(|(to, v)| *to += part * v);
+    }
+    precondition(&image, &mut scratch);
+    x.iter_mut().zip(&scratch).for_each(|(to, change)| *to += change);
+    Solved { iterations: columns.len() + 1, residual: rhs[columns.len()].abs() / whole }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}

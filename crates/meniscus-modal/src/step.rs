@@ -1,0 +1,351 @@
+//! One step in time, as a list of stages.
+
+use thiserror::Error;
+
+use crate::flow::{Advanced, Basis, Decay, Dynamics, Field, Stages, TooFast};
+use crate::panels::{Body, Drive, Images, Immersed, Influence, Motion, Pose, Solution, Solved};
+use crate::params::{Forces, Params};
+use crate::state::{BodyState, State};
+
+/// How a body moves in a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Course {
+    /// The fluid moves it, and beside it a force, in N, and a torque, in N m, for a metre of depth.
+    Free(Motion),
+    /// It is somewhere at the end of the step and moves in a way then, whatever the fluid does.
+    Given(BodyState),
+}
+
+/// What bodies meet on their way.
+pub trait Encounters {
+    /// Moves the bodies that the fluid moves for a time at their velocities, which what they meet changes.
+    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64);
+}
+
+/// Bodies that meet nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unhindered;
+
+impl Encounters for Unhindered {
+    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) {
+        for (body, course) in bodies.iter_mut().zip(courses) {
+            if let Course::Free(_) = course {
+                body.pose = body.pose.moved(body.motion, dt);
+            }
+        }
+    }
+}
+
+/// Why a step failed.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum StepError {
+    /// The fluid around bodies could not be found.
+    #[error(
+        "the flow around the bodies could not be found: {residual:.1e} of it is left after {iterations} iterations"
+    )]
+    Bodies {
+        /// Iterations of the solve.
+        iterations: usize,
+        /// What is left, as a part of what was asked for.
+        residual: f64,
+    },
+    /// The flow is too fast for steps of any use, or none any more.
+    #[error("the flow became too fast to follow")]
+    TooFast,
+    /// The equations of a part of the step have no solution that was found.
+    #[error("the implicit step of the flow did not converge")]
+    Unsolved,
+}
+
+/// How a step went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepInfo {
+    /// How the flow was advanced.
+    pub advanced: Advanced,
+    /// Iterations of all solves for the bodies.
+    pub iterations: usize,
+    /// The largest of their residuals, as a part of what was asked for.
+    pub residual: f64,
+}
+
+impl From<TooFast> for StepError {
+    fn from(TooFast: TooFast) -> Self {
+        Self::TooFast
+    }
+}
+
+impl StepInfo {
+    fn add(&mut self, solved: Solved) {
+        self.iterations += solved.iterations;
+        self.residual = self.residual.max(solved.residual);
+    }
+}
+
+/// What is left of the equations of bodies when a solve ends.
+const TOLERANCE: f64 = 1e-9;
+
+/// What steps work in. It holds nothing that the state does not tell.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    stages: Stages,
+    of_basis: Option<OfBasis>,
+}
+
+/// What follows from a basis.
+#[derive(Debug)]
+struct OfBasis {
+    basis: Basis,
+    dynamics: Dynamics,
+    decay: Decay,
+    images: Images,
+}
+
+impl Workspace {
+    fn of(&mut self, basis: &Basis) -> &mut OfBasis {
+        if self.of_basis.as_ref().is_none_or(|of| of.basis != *basis) {
+            self.of_basis = None;
+        }
+        self.of_basis.get_or_insert_with(|| OfBasis::new(basis))
+    }
+}
+
+impl OfBasis {
+    fn new(basis: &Basis) -> Self {
+        Self {
+            dynamics: Dynamics::new(basis),
+            decay: Decay::new(basis),
+            images: Images::new(basis.sines.size),
+            basis: basis.clone(),
+        }
+    }
+
+    /// Bodies in a flow.
+    fn immersed<'a>(&'a self, bodies: &'a [Body], flow: &[f64], poses: &'a [Pose]) -> Immersed<'a> {
+        let mut immersed = Immersed::new(&self.images, bodies, poses);
+        if !bodies.is_empty() {
+            let vorticity = self.dynamics.vorticity_of(flow);
+            let mut field = Field::new(&self.basis.sines, &vorticity);
+            immersed.set_flow(|x| field.at(x));
+        }
+        immersed
+    }
+
+    /// The flow of sheets, in modes.
+    fn coefficients_of(&self, immersed: &Immersed, sheets: &Solution) -> Vec<f64> {
+        let vorticity = immersed.vorticity_of_sheets(&sheets.strengths, &self.basis.sines);
+        self.dynamics.coefficients_of(&vorticity)
+    }
+}
+
+/// Advances a simulation by a time. `bodies` are what the bodies of the state are made of, and `courses` are theirs.
+pub fn step(
+    state: &mut State,
+    params: &Params,
+    bodies: &[Body],
+    courses: &[Course],
+    encounters: &mut dyn Encounters,
+    dt: f64,
+    workspace: &mut Workspace,
+) -> Result<StepInfo, StepError> {
+    let mut stages = std::mem::take(&mut workspace.stages);
+    let of = workspace.of(&state.basis);
+    let mut step = Step { params, bodies, courses, dt, stages: &mut stages, of, info: StepInfo::default() };
+    let start = step.impulses(state);
+    step.decay(&mut state.flow);
+    // The sheets of the beginning carry the modes for one half of the step, those of its end for the other.
+    step.carry(state)?;
+    step.info.advanced =
+        step.stages.advance(&mut step.of.dynamics, params.integrator, &mut state.flow, dt)?;
+    if !step.info.advanced.is_solved {
+        return Err(StepError::Unsolved);
+    }
+    let mut ahead = state.clone();
+    step.predict(&mut ahead, &start)?;
+    let end = step.impulses(&ahead);
+    step.carry(&mut ahead)?;
+    step.decay(&mut ahead.flow);
+    (state.flow, state.sheets) = (ahead.flow, ahead.sheets);
+    step.correct(state, &ahead.bodies, [&start, &end], encounters)?;
+    state.time += dt;
+    let info = step.info;
+    workspace.stages = stages;
+    if state.flow.iter().all(|w| w.is_finite()) { Ok(info) } else { Err(StepError::TooFast) }
+}
+
+/// Finds the sheets of bodies that were put where they are, with the velocities that they have.
+pub fn begin(state: &mut State, bodies: &[Body], workspace: &mut Workspace) -> Result<(), StepError> {
+    let of = workspace.of(&state.basis);
+    let poses = poses(&state.bodies);
+    let immersed = of.immersed(bodies, &state.flow, &poses);
+    let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
+    find(&immersed, &immersed.influence(), &drives, state)?;
+    Ok(())
+}
+
+/// A step on its way.
+struct Step<'a> {
+    params: &'a Params,
+    bodies: &'a [Body],
+    courses: &'a [Course],
+    dt: f64,
+    stages: &'a mut Stages,
+    of: &'a mut OfBasis,
+    info: StepInfo,
+}
+
+/// The momenta of a body, over the density of the fluid, and the rate at which they change.
+#[derive(Clone, Copy, Debug, Default)]
+struct Impulse {
+    momentum: Motion,
+    rate: Motion,
+}
+
+impl Step<'_> {
+    fn decay(&self, flow: &mut [f64]) {
+        self.of.decay.apply(flow, 0.5 * self.params.viscosity * self.dt);
+    }
+
+    /// The momenta of all bodies and what changes them.
+    fn impulses(&self, state: &State) -> Vec<Impulse> {
+        let poses = poses(&state.bodies);
+        let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
+        let of_body = |(k, course): (usize, &Course)| match *course {
+            Course::Given(_) => Impulse::default(),
+            Course::Free(push) => {
+                let (momentum, force) = match self.params.forces {
+                    Forces::Potential => {
+                        let force = immersed.force(&state.sheets, k, self.params.gravity);
+                        (immersed.momentum(&state.sheets, k), force)
+                    }
+                    Forces::Paper => {
+                        let [m, i] = self.bodies[k].mass;
+                        let [u, v, spin] = state.bodies[k].motion;
+                        let force = immersed.dynamic_pressure(&state.sheets, k, self.params.gravity);
+                        ([m * u, m * v, i * spin], force)
+                    }
+                };
+                let push = push.map(|part| part / self.params.density);
+                Impulse { momentum, rate: [0, 1, 2].map(|i| force[i] + push[i]) }
+            }
+        };
+        self.courses.iter().enumerate().map(of_body).collect()
+    }
+
+    /// Lets the sheets carry the modes for half of the step.
+    fn carry(&mut self, state: &mut State) -> Result<(), TooFast> {
+        if self.bodies.is_empty() {
+            return Ok(());
+        }
+        let poses = poses(&state.bodies);
+        let by = self.of.coefficients_of(&self.of.immersed(self.bodies, &state.flow, &poses), &state.sheets);
+        self.stages.carry(&mut self.of.dynamics, &by, &mut state.flow, 0.5 * self.dt)
+    }
+
+    /// Moves bodies by what is known at the beginning.
+    fn predict(&mut self, state: &mut State, start: &[Impulse]) -> Result<(), StepError> {
+        for (body, course) in state.bodies.iter_mut().zip(self.courses) {
+            match course {
+                Course::Free(_) => body.pose = body.pose.moved(body.motion, self.dt),
+                Course::Given(end) => *body = *end,
+            }
+        }
+        let momenta: Vec<Motion> =
+            start.iter().map(|impulse| along(impulse.momentum, self.dt, impulse.rate)).collect();
+        let poses = poses(&state.bodies);
+        let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
+        let drives = self.drives(&momenta);
+        let solved = find(&immersed, &immersed.influence(), &drives, state)?;
+        self.info.add(solved);
+        Ok(())
+    }
+
+    /// Moves bodies by the mean of what is known at the beginning and what was predicted (Heun's method), and lets sheets go over into the modes.
+    fn correct(
+        &mut self,
+        state: &mut State,
+        predicted: &[BodyState],
+        [start, end]: [&[Impulse]; 2],
+        encounters: &mut dyn Encounters,
+    ) -> Result<(), StepError> {
+        for ((body, predicted), course) in state.bodies.iter_mut().zip(predicted).zip(self.courses) {
+            match course {
+                Course::Free(_) => body.motion = mean(body.motion, predicted.motion),
+                Course::Given(end) => *body = *end,
+            }
+        }
+        let before: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
+        encounters.travel(&mut state.bodies, self.courses, self.dt);
+        let mut momenta = Vec::new();
+        for (k, (start, end)) in start.iter().zip(end).enumerate() {
+            let momentum = along(start.momentum, self.dt, mean(start.rate, end.rate));
+            // What a body meets stops the body, not the fluid that comes with it.
+            let [m, i] = self.bodies[k].mass;
+            let struck = [m, m, i];
+            momenta.push(
+                [0, 1, 2].map(|d| momentum[d] + struck[d] * (state.bodies[k].motion[d] - before[k][d])),
+            );
+        }
+        let poses = poses(&state.bodies);
+        let mut immersed = self.of.immersed(self.bodies, &state.flow, &poses);
+        let influence = immersed.influence();
+        let solved = find(&immersed, &influence, &self.drives(&momenta), state)?;
+        self.info.add(solved);
+        let share = self.params.feedback.share(self.dt);
+        if share > 0.0 {
+            // A share of the sheets goes over into the modes, while bodies keep their velocities.
+            let of_sheets = self.of.coefficients_of(&immersed, &state.sheets);
+            state.flow.iter_mut().zip(&of_sheets).for_each(|(to, part)| *to += share * part);
+            let vorticity = self.of.dynamics.vorticity_of(&state.flow);
+            let mut field = Field::new(&self.of.basis.sines, &vorticity);
+            immersed.set_flow(|x| field.at(x));
+            let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
+            let solved = find(&immersed, &influence, &drives, state)?;
+            self.info.add(solved);
+        }
+        Ok(())
+    }
+
+    /// What moves the bodies, if they have these momenta.
+    fn drives(&self, momenta: &[Motion]) -> Vec<Drive> {
+        let drive = |(k, course): (usize, &Course)| match (course, self.params.forces) {
+            (Course::Given(body), _) => Drive::Given(body.motion),
+            (Course::Free(_), Forces::Potential) => Drive::Free(momenta[k]),
+            (Course::Free(_), Forces::Paper) => {
+                let [m, i] = self.bodies[k].mass;
+                let [x, y, spin] = momenta[k];
+                Drive::Given([x / m, y / m, spin / i])
+            }
+        };
+        self.courses.iter().enumerate().map(drive).collect()
+    }
+}
+
+/// Finds sheets and velocities.
+fn find(
+    immersed: &Immersed,
+    influence: &Influence,
+    drives: &[Drive],
+    state: &mut State,
+) -> Result<Solved, StepError> {
+    let circulations = vec![0.0; drives.len()];
+    let solved = immersed.solve(influence, drives, &circulations, &mut state.sheets, TOLERANCE);
+    for (body, motion) in state.bodies.iter_mut().zip(&state.sheets.motions) {
+        body.motion = *motion;
+    }
+    let Solved { iterations, residual } = solved;
+    // Sound equations are solved to rounding: what is left else is no number, or of no use.
+    let is_solved = residual <= 1e3 * TOLERANCE;
+    if is_solved { Ok(solved) } else { Err(StepError::Bodies { iterations, residual }) }
+}
+
+fn poses(bodies: &[BodyState]) -> Vec<Pose> {
+    bodies.iter().map(|body| body.pose).collect()
+}
+
+fn along(from: Motion, dt: f64, rate: Motion) -> Motion {
+    [0, 1, 2].map(|k| from[k] + dt * rate[k])
+}
+
+fn mean(a: Motion, b: Motion) -> Motion {
+    [0, 1, 2].map(|k| 0.5 * (a[k] + b[k]))
+}

@@ -1,0 +1,213 @@
+//! Bodies on their way.
+
+use std::f64::consts::PI;
+
+use crate::flow::{Basis, Dynamics, Field, Integrator};
+use crate::panels::tests::{at, disc, ellipse};
+use crate::panels::{Body, Drive, Images, Immersed, Pose, Solution};
+use crate::*;
+
+fn params() -> Params {
+    Params {
+        density: 1.0,
+        viscosity: 0.0,
+        gravity: [0.0; 2],
+        integrator: Integrator::Rk4,
+        feedback: Feedback::None,
+        forces: Forces::Potential,
+    }
+}
+
+/// All modes with no more half waves than so many along each axis.
+fn square_basis(size: [f64; 2], most: usize) -> Basis {
+    let mut basis = Basis::new(size, 1);
+    basis.eigenmodes = (1..=most).flat_map(|k| (1..=most).map(move |l| [k, l])).collect();
+    basis.sines.counts = [most; 2];
+    basis
+}
+
+/// The flow that validation begins with, in modes up to `most`: w = sin(1 + 3 k + 5 l + k l) up to four half waves.
+fn start_flow(basis: &Basis) -> Vec<f64> {
+    let mode = |&[k, l]: &[usize; 2]| {
+        let (a, b) = (k as f64, l as f64);
+        if k.max(l) <= 4 { (1.0 + 3.0 * a + 5.0 * b + a * b).sin() } else { 0.0 }
+    };
+    let flow: Vec<f64> = basis.eigenmodes.iter().map(mode).collect();
+    let energy = PI * PI / 8.0 * Dynamics::new(basis).energy(&flow);
+    flow.iter().map(|w| w * (PI * PI / 2.0 / energy).sqrt()).collect()
+}
+
+struct Run {
+    state: State,
+    params: Params,
+    bodies: Vec<Body>,
+    workspace: Workspace,
+    iterations: usize,
+}
+
+impl Run {
+    fn new(basis: Basis, params: Params, bodies: Vec<(Body, BodyState)>) -> Self {
+        let mut state = State::new(basis);
+        let (bodies, states): (Vec<Body>, Vec<BodyState>) = bodies.into_iter().unzip();
+        state.bodies = states;
+        Self { state, params, bodies, workspace: Workspace::default(), iterations: 0 }
+    }
+
+    fn advance(&mut self, courses: &[Course], dt: f64) {
+        let Self { state, params, bodies, workspace, .. } = self;
+        let info = step(state, params, bodies, courses, &mut Unhindered, dt, workspace).unwrap();
+        self.iterations += info.iterations;
+    }
+
+    /// The sheets of the beginning.
+    fn begin(&mut self) {
+        begin(&mut self.state, &self.bodies, &mut self.workspace).unwrap();
+    }
+
+    /// ½ (V P + Ω L), which is the energy of bodies and fluid where there are no modes.
+    fn kinetic_energy(&self) -> f64 {
+        let poses: Vec<Pose> = self.state.bodies.iter().map(|body| body.pose).collect();
+        let images = Images::new(self.state.basis.sines.size);
+        let immersed = Immersed::new(&images, &self.bodies, &poses);
+        let of_body = |k: usize| {
+            let momentum = immersed.momentum(&self.state.sheets, k);
+            let motion = self.state.bodies[k].motion;
+            0.5 * (0..3).map(|d| momentum[d] * motion[d]).sum::<f64>()
+        };
+        (0..self.bodies.len()).map(of_body).sum()
+    }
+}
+
+fn resting(pose: Pose) -> BodyState {
+    BodyState { pose, motion: [0.0; 3] }
+}
+
+const FREE: Course = Course::Free([0.0; 3]);
+
+#[test]
+fn what_falls_gains_the_energy_that_it_gives() {
+    // Ratio 2, D/L = .25: the speeds of VALIDATION 6.2.
+    for (y, expected) in [(0.4, 0.25326), (0.3, 0.35678), (0.2, 0.42945)] {
+        let body = Body::of_density(disc(64, 0.125), 2.0);
+        let gravity = Params { gravity: [0.0, -1.0], ..params() };
+        let mut run = Run::new(Basis::new([1.0; 2], 1), gravity, vec![(body, resting(at([0.5; 2])))]);
+        let mass = run.bodies[0].mass[0] - run.bodies[0].profile.area;
+        run.begin();
+        let mut last = run.state.bodies[0];
+        while run.state.bodies[0].pose.centre[1] > y {
+            last = run.state.bodies[0];
+            run.advance(&[FREE], 0.01);
+        }
+        let now = run.state.bodies[0];
+        let (before, after) = (last.pose.centre[1], now.pose.centre[1]);
+        let part = (before - y) / (before - after);
+        // The square of the speed grows evenly with the depth.
+        let square = last.motion[1].powi(2) * (1.0 - part) + now.motion[1].powi(2) * part;
+        assert!((square.sqrt() / expected - 1.0).abs() < 1.5e-3, "{y}: {} {expected}", square.sqrt());
+        let given = mass * (0.5 - after);
+        assert!((run.kinetic_energy() / given - 1.0).abs() < 2e-4, "{} {given}", run.kinetic_energy());
+    }
+}
+
+#[test]
+fn bodies_and_fluid_keep_their_energy() {
+    let shapes = [disc(64, 0.1), ellipse(64, [0.12, 0.06]), disc(64, 0.06)];
+    let poses = [at([0.25, 0.4]), Pose { centre: [0.7, 0.35], angle: 0.7 }, at([0.45, 0.75])];
+    let motions = [[0.2, -0.1, 0.0], [0.05, 0.1, 1.0], [-0.05, 0.1, 0.3]];
+    for ratio in [0.3, 2.0] {
+        let bodies = (0..3).map(|k| {
+            let state = BodyState { pose: poses[k], motion: motions[k] };
+            (Body::of_density(shapes[k].clone(), ratio), state)
+        });
+        let mut run = Run::new(Basis::new([1.0; 2], 1), params(), bodies.collect());
+        run.begin();
+        let start = run.kinetic_energy();
+        let mut worst: f64 = 0.0;
+        for _ in 0..1000 {
+            run.advance(&[FREE; 3], 0.001);
+            worst = worst.max((run.kinetic_energy() / start - 1.0).abs());
+        }
+        assert!(worst < 1e-4, "{ratio}: {worst:e}, {:?}", run.state.bodies);
+        assert!(run.iterations < 15 * 2 * 1000, "{} iterations", run.iterations);
+    }
+}
+
+#[test]
+fn a_neutral_disc_goes_with_the_flow() {
+    let basis = square_basis([PI; 2], 8);
+    let flow = start_flow(&basis);
+    let from = [1.2, 1.9];
+    let velocity = |flow: &[f64], x: [f64; 2]| {
+        let vorticity = Dynamics::new(&basis).vorticity_of(flow);
+        Field::new(&basis.sines, &vorticity).at(x).velocity
+    };
+    let mut last = f64::NAN;
+    for (radius, expected) in [(0.2, 0.054), (0.1, 0.016), (0.05, 0.0040)] {
+        let [u, v] = velocity(&flow, from);
+        let state = BodyState { pose: at(from), motion: [u, v, 0.0] };
+        let body = Body::of_density(disc(24, radius), 1.0);
+        let mut run = Run::new(basis.clone(), params(), vec![(body, state)]);
+        run.state.flow = flow.clone();
+        run.begin();
+        for _ in 0..50 {
+            run.advance(&[FREE], 0.01);
+        }
+        let [x, y] = run.state.bodies[0].pose.centre;
+        let off = (x - 1.3393).hypot(y - 1.8207);
+        assert!(
+            off < 1.5 * expected && (last.is_nan() || last / off >= 3.25),
+            "{radius}: {off}, order {}",
+            (last / off).log2()
+        );
+        last = off;
+    }
+}
+
+#[test]
+fn a_resting_disc_is_projected_into_the_modes() {
+    // VALIDATION 7: the normal velocity on a disc after rounds of panels and projections.
+    let (centre, radius) = ([1.4, 1.7], 0.4);
+    for (most, panels, misfits, energies) in [
+        (8, 48, [0.1972, 0.0773, 0.0395, 0.0250], [4.44337, 4.41382, 4.40722]),
+        (16, 48, [0.1044, 0.0339, 0.0192, 0.0119], [4.48675, 4.47956, 4.47876]),
+        (32, 96, [0.0535, 0.0148, 0.0100, 0.0060], [4.50931, 4.50759, 4.50750]),
+    ] {
+        let basis = square_basis([PI; 2], most);
+        let dynamics = Dynamics::new(&basis);
+        let mut flow = start_flow(&basis);
+        let (bodies, poses) = ([Body::of_density(disc(panels, radius), 1.0)], [at(centre)]);
+        let images = Images::new(basis.sines.size);
+        let mut immersed = Immersed::new(&images, &bodies, &poses);
+        let influence = immersed.influence();
+        let mut found = (Vec::new(), vec![PI * PI / 8.0 * dynamics.energy(&flow)]);
+        for round in 1..=8 {
+            let vorticity = dynamics.vorticity_of(&flow);
+            let mut field = Field::new(&basis.sines, &vorticity);
+            immersed.set_flow(|x| field.at(x));
+            let mut solution = Solution::default();
+            immersed.solve(&influence, &[Drive::Given([0.0; 3])], &[0.0], &mut solution, 1e-12);
+            let of_sheets =
+                dynamics.coefficients_of(&immersed.vorticity_of_sheets(&solution.strengths, &basis.sines));
+            flow.iter_mut().zip(of_sheets).for_each(|(to, part)| *to += part);
+            let energy = PI * PI / 8.0 * dynamics.energy(&flow);
+            assert!(energy <= found.1[round - 1], "energy grows in round {round}");
+            found.1.push(energy);
+            let vorticity = dynamics.vorticity_of(&flow);
+            let mut field = Field::new(&basis.sines, &vorticity);
+            let squares = (0..400).map(|k| {
+                let (sin, cos) = ((f64::from(k) + 0.5) * PI / 200.0).sin_cos();
+                let [u, v] = field.at([centre[0] + radius * cos, centre[1] + radius * sin]).velocity;
+                (u * cos + v * sin).powi(2) / 400.0
+            });
+            if [1, 2, 4, 8].contains(&round) {
+                found.0.push(squares.sum::<f64>().sqrt());
+            }
+        }
+        for (found, expected) in found.0.iter().zip(misfits) {
+            assert!((found / expected - 1.0).abs() < 0.02, "{most}: {found} {expected}");
+        }
+        for (round, expected) in [1, 2, 8].into_iter().zip(energies) {
+            assert!((found.1[round] / expected - 1.0).abs() < 1e-4, "{most}: {} {expected}", found.1[round]);
+        }
+    }
+}
