@@ -9,11 +9,12 @@ use meniscus_core::fractions::{grid_cell_open_fraction, grid_face_open_fraction}
 use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_linalg::SolveParams;
+use meniscus_liquid::State;
 use meniscus_liquid::projection::{
     AffineTiles, Bubbles, ClosedFace, Liquid, NO_BUBBLE, NO_TILE, ProjectionError, ProjectionInfo,
     ProjectionParams, RigidCarrier, Touching, Workspace, max_divergence, project, valid_faces,
 };
-use meniscus_liquid::{State, Twist};
+use meniscus_rigid::Twist;
 use meniscus_scene::{Setup, SolidSetup};
 
 /// A simulation of a liquid in `D` dimensions, whose state tests look into.

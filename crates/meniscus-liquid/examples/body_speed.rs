@@ -8,7 +8,8 @@ use std::time::Instant;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_linalg::{Operator, Solver, Workspace};
-use meniscus_liquid::{InitialLiquid, Params, RigidBody, Solid, State, Surroundings};
+use meniscus_liquid::{InitialLiquid, Params, Solid, State, Surroundings};
+use meniscus_rigid::RigidBody;
 
 /// The pressure system of a tank with balls on a lattice of 4 x 4 x 4, moved a little so that they lie otherwise on the grid.
 fn tank(params: &Params<3>, count: usize, ratio: Option<f64>) -> (Operator<3>, Vec<f64>) {

@@ -9,7 +9,6 @@ use meniscus_core::level_set::redistance;
 use meniscus_core::particles::seed;
 use meniscus_core::shape::{Bounds, Shape};
 
-use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Transfer};
@@ -17,6 +16,7 @@ use crate::state::{InitialLiquid, Phase, State, active_blocks, blocks_of_shapes,
 use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::surroundings::Surroundings;
 use crate::tracking::{BubbleEvent, Found};
+use meniscus_rigid::RigidState;
 
 /// What is changed.
 #[derive(Clone, Debug)]

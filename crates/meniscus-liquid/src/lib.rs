@@ -5,12 +5,10 @@
 //! forces, [let viscosity act](viscosity), [project](projection), extrapolate, transfer to the particles. Nothing here does I/O or prints,
 //! and every result is the same, bit for bit, for any number of threads.
 
-mod bodies;
 mod books;
 mod boundary;
 mod carriers;
 mod change;
-mod contact;
 mod holding;
 mod measure;
 mod params;
@@ -33,13 +31,11 @@ pub mod viscosity;
 mod volume;
 mod walls;
 
-pub use bodies::{Contact, RigidBody, RigidState};
 pub use books::{EnergyBook, VolumeBook};
 pub use change::Change;
 pub use params::{AirModel, Params, Reduced, SecondFluid, Slip, TileSize, Tiling, Transfer};
 pub use particles::Markers;
 pub use particles::collide::CollideInfo;
-pub use rigid::{Twist, twist};
 pub use state::{InitialLiquid, State};
 pub use step::{ReseedInfo, Squeeze, Squeezed, StepError, StepInfo, Workspace, max_time_step, step};
 pub use surroundings::{Smoke, Solid, Source, Surroundings, solid_travel};

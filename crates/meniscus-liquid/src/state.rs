@@ -11,7 +11,6 @@ use meniscus_core::particles::{BlockRanges, Particles, SortWorkspace, blocks_nea
 use meniscus_core::shape::{Bounds, Shape};
 use serde::{Deserialize, Serialize};
 
-use crate::bodies::RigidState;
 use crate::boundary::{Boundary, BoundaryCache};
 use crate::measure::liquid_by_block;
 use crate::params::{AirModel, Params, Transfer};
@@ -20,6 +19,7 @@ use crate::surface::{agree_in_walls, initial_surface, inner};
 use crate::surroundings::{Solid, Surroundings};
 use crate::tracking::{AirRegion, Found, Tracked};
 use crate::volume::accounts::Accounts;
+use meniscus_rigid::RigidState;
 
 /// A liquid at one moment. All fields have the same blocks; the particles are sorted by them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

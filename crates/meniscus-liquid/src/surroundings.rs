@@ -6,8 +6,8 @@ use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_core::vector::{norm, sub};
 
-use crate::bodies::{Contact, RigidBody, RigidState};
-use crate::rigid::{Twist, dot, motions};
+use meniscus_rigid::{Contact, RigidBody, RigidState};
+use meniscus_rigid::{Twist, dot, motions};
 
 /// What surrounds the liquid during one substep.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! A reduced fluid: a flow in a box as a few numbers, the coefficients of its modes.
 
+mod contact;
 pub mod flow;
 pub mod panels;
 mod params;
@@ -7,8 +8,11 @@ mod state;
 mod step;
 
 #[cfg(test)]
+mod contact_tests;
+#[cfg(test)]
 mod step_tests;
 
+pub use contact::{Contacts, Touching};
 pub use params::{Feedback, Forces, Params};
 pub use state::{BodyState, State};
 pub use step::{Course, Encounters, StepError, StepInfo, Unhindered, Workspace, begin, step};

@@ -35,4 +35,11 @@ impl State {
         let flow = vec![0.0; basis.len()];
         Self { time: 0.0, basis, flow, bodies: Vec::new(), sheets: Solution::default() }
     }
+
+    /// Gives the bodies the velocities that were found with the sheets.
+    pub(crate) fn move_as_found(&mut self) {
+        for (body, motion) in self.bodies.iter_mut().zip(&self.sheets.motions) {
+            body.motion = *motion;
+        }
+    }
 }

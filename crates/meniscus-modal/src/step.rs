@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::contact::{Contacts, Impulses, Touching, press};
 use crate::flow::{Advanced, Basis, Decay, Dynamics, Field, Stages, TooFast};
 use crate::panels::{Body, Drive, Images, Immersed, Influence, Motion, Pose, Solution, Solved};
 use crate::params::{Forces, Params};
@@ -20,6 +21,9 @@ pub enum Course {
 pub trait Encounters {
     /// Moves the bodies that the fluid moves for a time at their velocities, which what they meet changes.
     fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64);
+
+    /// Where bodies touch each other and what does not move by the fluid, or may do so within a time.
+    fn touches(&mut self, bodies: &[BodyState], dt: f64) -> Touching;
 }
 
 /// Bodies that meet nothing.
@@ -33,6 +37,10 @@ impl Encounters for Unhindered {
                 body.pose = body.pose.moved(body.motion, dt);
             }
         }
+    }
+
+    fn touches(&mut self, _: &[BodyState], _: f64) -> Touching {
+        Touching::default()
     }
 }
 
@@ -66,6 +74,8 @@ pub struct StepInfo {
     pub iterations: usize,
     /// The largest of their residuals, as a part of what was asked for.
     pub residual: f64,
+    /// How contacts went.
+    pub contacts: Contacts,
 }
 
 impl From<TooFast> for StepError {
@@ -178,7 +188,8 @@ pub fn begin(state: &mut State, bodies: &[Body], workspace: &mut Workspace) -> R
     let poses = poses(&state.bodies);
     let immersed = of.immersed(bodies, &state.flow, &poses);
     let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
-    find(&immersed, &immersed.influence(), &drives, state)?;
+    find(&immersed, &immersed.influence(), &drives, &mut state.sheets)?;
+    state.move_as_found();
     Ok(())
 }
 
@@ -254,8 +265,8 @@ impl Step<'_> {
         let poses = poses(&state.bodies);
         let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
         let drives = self.drives(&momenta);
-        let solved = find(&immersed, &immersed.influence(), &drives, state)?;
-        self.info.add(solved);
+        self.info.add(find(&immersed, &immersed.influence(), &drives, &mut state.sheets)?);
+        state.move_as_found();
         Ok(())
     }
 
@@ -267,6 +278,7 @@ impl Step<'_> {
         [start, end]: [&[Impulse]; 2],
         encounters: &mut dyn Encounters,
     ) -> Result<(), StepError> {
+        let last: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
         for ((body, predicted), course) in state.bodies.iter_mut().zip(predicted).zip(self.courses) {
             match course {
                 Course::Free(_) => body.motion = mean(body.motion, predicted.motion),
@@ -288,8 +300,19 @@ impl Step<'_> {
         let poses = poses(&state.bodies);
         let mut immersed = self.of.immersed(self.bodies, &state.flow, &poses);
         let influence = immersed.influence();
-        let solved = find(&immersed, &influence, &self.drives(&momenta), state)?;
-        self.info.add(solved);
+        self.info.add(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
+        state.move_as_found();
+        let touching = encounters.touches(&state.bodies, self.dt);
+        if !touching.touches.is_empty() {
+            let Impulses { of_body, contacts } =
+                press(&immersed, &influence, self.courses, &state.bodies, &last, &touching, self.dt)?;
+            self.info.contacts = contacts;
+            for (body, impulse) in of_body {
+                momenta[body] = along(momenta[body], 1.0, impulse);
+            }
+            self.info.add(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
+            state.move_as_found();
+        }
         let share = self.params.feedback.share(self.dt);
         if share > 0.0 {
             // A share of the sheets goes over into the modes, while bodies keep their velocities.
@@ -299,8 +322,7 @@ impl Step<'_> {
             let mut field = Field::new(&self.of.basis.sines, &vorticity);
             immersed.set_flow(|x| field.at(x));
             let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
-            let solved = find(&immersed, &influence, &drives, state)?;
-            self.info.add(solved);
+            self.info.add(find(&immersed, &influence, &drives, &mut state.sheets)?);
         }
         Ok(())
     }
@@ -321,17 +343,14 @@ impl Step<'_> {
 }
 
 /// Finds sheets and velocities.
-fn find(
+pub(crate) fn find(
     immersed: &Immersed,
     influence: &Influence,
     drives: &[Drive],
-    state: &mut State,
+    sheets: &mut Solution,
 ) -> Result<Solved, StepError> {
     let circulations = vec![0.0; drives.len()];
-    let solved = immersed.solve(influence, drives, &circulations, &mut state.sheets, TOLERANCE);
-    for (body, motion) in state.bodies.iter_mut().zip(&state.sheets.motions) {
-        body.motion = *motion;
-    }
+    let solved = immersed.solve(influence, drives, &circulations, sheets, TOLERANCE);
     let Solved { iterations, residual } = solved;
     // Sound equations are solved to rounding: what is left else is no number, or of no use.
     let is_solved = residual <= 1e3 * TOLERANCE;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use meniscus_contact::{AdvanceInfo, BodySpec, ContactError, Contacts, Domain, Moving, SolidSpec};
 use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 use meniscus_core::vector::norm;
-use meniscus_liquid::projection::Touch;
-use meniscus_liquid::{Contact, RigidBody, RigidState, Twist, twist};
+use meniscus_rigid::Touch;
+use meniscus_rigid::{Contact, RigidBody, RigidState, Twist, twist};
 use meniscus_scene::{BodySetup, Setup};
 
 use crate::stats::BodyStats;

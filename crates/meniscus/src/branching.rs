@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use meniscus_core::shape::{RigidTransform, Shape};
-use meniscus_liquid::RigidState;
+use meniscus_rigid::RigidState;
 use meniscus_scene::content::{self, Content};
 use meniscus_scene::{BodySetup, Scene, Setup};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meniscus_core::serde_array::array;
 use meniscus_core::shape::RigidTransform;
 use meniscus_core::vector::norm;
-use meniscus_liquid::Twist;
+use meniscus_rigid::Twist;
 use meniscus_scene::{Motion, Setup, turned_about};
 use serde::{Deserialize, Serialize};
 

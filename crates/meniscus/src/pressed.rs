@@ -2,7 +2,8 @@
 //! nothing of what is inside a wall.
 
 use meniscus_core::grid::unravel;
-use meniscus_liquid::{RigidBody, RigidState, Solid};
+use meniscus_liquid::Solid;
+use meniscus_rigid::{RigidBody, RigidState};
 use meniscus_scene::Setup;
 
 use crate::warning::Warning;

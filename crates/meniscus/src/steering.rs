@@ -1,6 +1,6 @@
 //! Changes of a scene while it runs, from whoever watches.
 
-use meniscus_liquid::twist;
+use meniscus_rigid::twist;
 use meniscus_scene::{Interpolation, Motion, Pose};
 
 use crate::controls::{Controls, Course, Push, Steady};

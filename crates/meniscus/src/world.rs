@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use meniscus_contact::{AdvanceInfo, ContactError, Contacts, Owner};
 use meniscus_core::shape::{RigidTransform, Shape};
-use meniscus_liquid::{Contact, RigidBody, RigidState, Solid, Twist, solid_travel};
+use meniscus_liquid::{Solid, solid_travel};
+use meniscus_rigid::{Contact, RigidBody, RigidState, Twist};
 use meniscus_scene::{Scene, Setup, SolidSetup, SourceSetup};
 
 use crate::bodies::{Ahead, Ways, body_travel, contacts, for_the_grid, move_bodies, rigid_bodies};

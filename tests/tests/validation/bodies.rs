@@ -2,8 +2,8 @@
 
 use meniscus_core::grid::FaceField;
 use meniscus_core::shape::{RigidTransform, Shape};
-use meniscus_liquid::Twist;
 use meniscus_liquid::projection::ProjectionParams;
+use meniscus_rigid::Twist;
 use meniscus_tests::{Case, cube_rotation, noise, square_rotation, tight_params};
 
 const G: f64 = 9.81;

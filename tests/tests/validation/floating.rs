@@ -3,8 +3,9 @@
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 use meniscus_liquid::{
-    AirModel, InitialLiquid, Params, RigidBody, Solid, State, Surroundings, Workspace, max_time_step, step,
+    AirModel, InitialLiquid, Params, Solid, State, Surroundings, Workspace, max_time_step, step,
 };
+use meniscus_rigid::RigidBody;
 
 /// A tank of water, one metre wide, with bodies in it.
 struct Tank<const D: usize> {

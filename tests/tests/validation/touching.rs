@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{RigidTransform, Shape};
-use meniscus_liquid::projection::{RigidCarrier, Touch, Touching};
-use meniscus_liquid::{
-    Contact, InitialLiquid, Params, RigidBody, RigidState, State, Surroundings, Workspace, step,
-};
+use meniscus_liquid::projection::{RigidCarrier, Touching};
+use meniscus_liquid::{InitialLiquid, Params, State, Surroundings, Workspace, step};
+use meniscus_rigid::Touch;
+use meniscus_rigid::{Contact, RigidBody, RigidState};
 use meniscus_tests::{Case, tight_params};
 
 const G: f64 = 9.81;

@@ -8,9 +8,10 @@ use meniscus_core::vector::{add_scaled, norm};
 use super::sight::Seen;
 use super::{Boundary, CLOSED};
 use crate::params::Params;
-use crate::rigid::{ClosedFace, Matrix, RigidCarrier};
+use crate::rigid::{ClosedFace, RigidCarrier};
 use crate::surroundings::{Solid, Surroundings};
 use crate::sweep::outwards;
+use meniscus_rigid::Matrix;
 
 /// What the grid sees of a free body.
 #[derive(Clone, Debug)]
@@ -118,7 +119,8 @@ mod tests {
     use meniscus_core::shape::{RigidTransform, Rotation, Shape};
 
     use super::*;
-    use crate::bodies::{RigidBody, mass_of};
+    use crate::rigid::mass_of;
+    use meniscus_rigid::RigidBody;
 
     /// The mass matrix of the faces that a body closes is the exact one, but for what the grid does not see.
     #[test]

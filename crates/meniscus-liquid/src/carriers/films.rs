@@ -10,9 +10,10 @@ use meniscus_core::parallel;
 
 use crate::boundary::{Boundary, PASSABLE};
 use crate::params::Params;
-use crate::rigid::{FilmFlow, Twist, add, fluxes_of_closed_faces, summed};
+use crate::rigid::{FilmFlow, fluxes_of_closed_faces};
 use crate::substep::Substep;
 use crate::surroundings::Solid;
+use meniscus_rigid::{Twist, add, summed};
 
 /// The farthest cells that what leaves a film comes from, in steps from its rim. It bounds the cost of a body on a fine grid, where half of its smallest extent is
 /// more: each cell is a column of its term.

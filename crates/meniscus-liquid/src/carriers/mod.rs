@@ -5,13 +5,16 @@ mod films;
 use meniscus_core::grid::{Field, Slot};
 use meniscus_core::vector::norm;
 
-use crate::bodies::{RigidBody, RigidState, mass_of};
+use meniscus_rigid::{RigidBody, RigidState};
+
 use crate::boundary::BodyView;
 use crate::params::Params;
 use crate::projection::Touching;
-use crate::rigid::{FilmFlow, RigidCarrier, Twist, add, motions_at};
+use crate::rigid::mass_of;
+use crate::rigid::{FilmFlow, RigidCarrier};
 use crate::substep::Substep;
 use films::film_flows;
+use meniscus_rigid::{Twist, add, motions_at};
 
 /// The rigid bodies after gravity, and whatever else pushes them, has acted on them.
 pub fn carriers<const D: usize>(

@@ -5,10 +5,8 @@ use meniscus_linalg::LowRankTerm;
 
 use super::faces::Faces;
 use super::{KineticEnergy, Stored};
-use crate::rigid::{
-    FilmFlow, Matrix, RigidCarrier, SIZE, Twist, dot, fluxes_of_closed_faces, inverse, motion_count, product,
-    summed,
-};
+use crate::rigid::{FilmFlow, RigidCarrier, fluxes_of_closed_faces};
+use meniscus_rigid::{Matrix, SIZE, Twist, dot, inverse, motion_count, product, summed};
 
 /// How the pressure of cells and bubbles moves bodies, and the bodies' velocities are fluxes of them.
 pub(super) struct Couplings<'a, const D: usize> {

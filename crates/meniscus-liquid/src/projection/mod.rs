@@ -128,9 +128,9 @@ use meniscus_core::grid::{FaceField, Field, Grid, Slot};
 use meniscus_core::parallel;
 use meniscus_linalg::{ExtraUnknown, Operator, Patch, SolveInfo, SolveParams};
 
-pub use crate::contact::Touch;
-use crate::rigid::Twist;
 pub use crate::rigid::{ClosedFace, FilmFlow, RigidCarrier};
+pub use meniscus_rigid::Touch;
+use meniscus_rigid::Twist;
 
 pub use affine::{AffineTiles, NO_TILE};
 use bodies::Couplings;

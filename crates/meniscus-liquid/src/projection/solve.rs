@@ -4,8 +4,9 @@ use meniscus_linalg::{BoundedInfo, Compliance, Operator, SolveInfo, SolveParams,
 
 use super::bodies::Couplings;
 use super::{ContactInfo, ProjectionError, ProjectionSeconds, Separation, Touching, timed};
-use crate::contact::{Bodies, Pressing, Settled, islands};
-use crate::rigid::Twist;
+use crate::rigid::RigidCarrier;
+use meniscus_rigid::Twist;
+use meniscus_rigid::{Bodies, Inertial, Pressing, Settled, islands};
 
 /// The tolerance of rounds that only guess which contacts press, relative to the right-hand side. Looser ones take more rounds, tighter ones more iterations in each.
 const LOOSE: f64 = 1e-2;
@@ -116,11 +117,11 @@ impl<'a, const D: usize> Pressures<'a, D> {
         rhs: &[f64],
         solution: &mut [f64],
     ) -> Result<(Vec<Twist>, ContactInfo), ProjectionError> {
-        let bodies = couplings.bodies();
+        let bodies: Vec<Inertial<D>> = couplings.bodies().iter().map(RigidCarrier::inertial).collect();
         let Touching { touches, near, rest, last } = touching;
         let free = couplings.free();
         let mut contact = Bodies {
-            islands: islands(bodies, touches, *near, dt, couplings.cell_mass()),
+            islands: islands(&bodies, touches, *near, dt, couplings.cell_mass()),
             free: &free,
             last,
             added: self.outer_inertia(),

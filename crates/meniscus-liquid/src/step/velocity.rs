@@ -20,12 +20,13 @@ use crate::params::{Params, Transfer};
 use crate::projection::{
     self, Inertia, Liquid, ProjectionError, ProjectionInfo, Work, kinetic_energy, project,
 };
-use crate::rigid::{RigidCarrier, Twist, dot};
+use crate::rigid::RigidCarrier;
 use crate::state::State;
 use crate::substep::Substep;
 use crate::surface::curvature::{impulses_of_contact_lines, surface_pressure};
 use crate::surface::separate::leave_walls;
 use crate::viscosity::{Viscosity, ViscosityParams, diffuse};
+use meniscus_rigid::{Twist, dot};
 
 /// How the velocity was found.
 pub struct Solved<const D: usize> {

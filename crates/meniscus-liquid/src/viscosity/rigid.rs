@@ -10,7 +10,7 @@ use meniscus_core::parallel;
 use super::system::System;
 use super::volume::Corners;
 use crate::projection::Stored;
-use crate::rigid::{Matrix, PAIRS, SIZE, Twist, dot, inverse, motion_count, motions, pair_count, product};
+use meniscus_rigid::{Matrix, PAIRS, SIZE, Twist, dot, inverse, motion_count, motions, pair_count, product};
 
 const NO_BODY: u32 = u32::MAX;
 

@@ -8,7 +8,7 @@ use meniscus_core::parallel;
 
 use super::system::System;
 use super::volume::Corners;
-use crate::rigid::{Matrix, PAIRS, SIZE, inverse, pair_count};
+use meniscus_rigid::{Matrix, PAIRS, SIZE, inverse, pair_count};
 
 /// The weight of the corrections: a face takes part in two cells, so that with one half they are a mean.
 const SHARE: f64 = 0.5;

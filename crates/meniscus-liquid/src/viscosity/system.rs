@@ -10,7 +10,7 @@ use meniscus_linalg::{AssembleError, Operator, Patch};
 
 use super::weights::{BlockWeights, Source, pair_of, tile_len};
 use crate::projection::Stored;
-use crate::rigid::{PAIRS, pair_count};
+use meniscus_rigid::{PAIRS, pair_count};
 
 /// The symmetric positive definite system of the velocities after a step.
 ///

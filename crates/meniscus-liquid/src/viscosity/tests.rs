@@ -5,7 +5,7 @@ use faer::linalg::solvers::Solve;
 use meniscus_core::grid::{Grid, Slot, unravel};
 
 use super::*;
-use crate::rigid::{PAIRS, motions, pair_count};
+use meniscus_rigid::{PAIRS, motions, pair_count};
 
 /// A number between 0 and 1 that is a fixed but irregular function of a cell.
 fn noise<const D: usize>(seed: u64, cell: [usize; D]) -> f64 {

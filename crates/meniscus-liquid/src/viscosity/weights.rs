@@ -5,7 +5,7 @@ use meniscus_core::grid::{BLOCK_EDGE, FaceField, Field, HaloTile, block_len, cel
 use super::volume::Corners;
 use super::{Slip, Viscosity, ViscosityParams};
 use crate::projection::{Liquid, Stored};
-use crate::rigid::{PAIRS, pair_count};
+use meniscus_rigid::{PAIRS, pair_count};
 
 /// The pair of two axes.
 #[inline]

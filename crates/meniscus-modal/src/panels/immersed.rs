@@ -82,6 +82,11 @@ impl<'a> Immersed<'a> {
         &self.panels
     }
 
+    /// The same bodies in fluid at rest.
+    pub fn in_still_fluid(&self) -> Self {
+        Self::new(self.images, self.bodies, self.poses)
+    }
+
     /// The bodies.
     pub fn bodies(&self) -> &'a [Body] {
         self.bodies

@@ -9,9 +9,10 @@ use meniscus_core::shape::Shape;
 use meniscus_io::{Channel, Frame, FrameBubble, NO_AIR, OPEN_AIR, Points, names};
 use meniscus_liquid::projection::{self, AffineTiles, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
-    AirModel, AirRegion, Change, EventKind, InitialLiquid, Params, Preconditioner, RigidState, State,
-    StepInfo, Tiling, Tracked, TrialSolve, Workspace, max_time_step, probe, step,
+    AirModel, AirRegion, Change, EventKind, InitialLiquid, Params, Preconditioner, State, StepInfo, Tiling,
+    Tracked, TrialSolve, Workspace, max_time_step, probe, step,
 };
+use meniscus_rigid::RigidState;
 use meniscus_scene::{ProbeKind, Setup};
 
 use super::terms::{bodies_of, everywhere, params_of, surroundings_of};

@@ -9,7 +9,8 @@ use std::any::Any;
 
 use meniscus_core::shape::Shape;
 use meniscus_io::Frame;
-use meniscus_liquid::{RigidState, State};
+use meniscus_liquid::State;
+use meniscus_rigid::RigidState;
 use meniscus_scene::{LiquidSetup, Method, ProbeKind, Setup};
 use serde::{Deserialize, Serialize};
 

@@ -12,9 +12,9 @@ use meniscus_core::vector::{dot, norm, sub};
 use super::mirrored_in_solid;
 use crate::boundary::Boundary;
 use crate::params::Params;
-use crate::rigid::{Twist, add, motions};
 use crate::substep::Substep;
 use crate::surroundings::Solid;
+use meniscus_rigid::{Twist, add, motions};
 
 /// The impulse in `dt` seconds on each body, about its centre. The bodies are the last of the solids, as in [`Substep::surroundings`].
 pub fn impulses_of_contact_lines<const D: usize>(

@@ -1,11 +1,7 @@
-//! Rigid motions, the small matrices that belong to them, and bodies that move so.
-
-mod body;
+//! Rigid motions, and the small matrices that belong to them.
 
 use meniscus_core::grid::Grid;
 use meniscus_core::vector::sub;
-
-pub use body::{ClosedFace, FilmFlow, RigidCarrier, fluxes_of_closed_faces};
 
 /// The rigid motions, and the faces of a cell, in three dimensions; in two a part of this is not used.
 pub const SIZE: usize = 6;

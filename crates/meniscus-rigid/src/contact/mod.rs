@@ -29,6 +29,6 @@ mod row;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use island::islands;
-pub(crate) use rounds::{Bodies, Pressing, Settled};
+pub use island::{Inertial, Island, islands};
+pub use rounds::{Bodies, Pressing, Settled};
 pub use row::Touch;

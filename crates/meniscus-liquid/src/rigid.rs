@@ -1,8 +1,10 @@
 //! Rigid bodies as carriers of velocity: what a projection knows of them.
 
 use meniscus_core::grid::{Blocks, Grid, Slot};
-
-use super::{Matrix, SIZE, Twist, add, dot, inverse, motions_at, product};
+use meniscus_core::shape::{RigidTransform, Rotation};
+use meniscus_rigid::{
+    Inertial, Matrix, RigidBody, SIZE, Twist, add, dot, inverse, mass_matrix, motions_at, product,
+};
 
 /// A rigid body as a carrier of velocity, which pressure moves.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +76,11 @@ impl<const D: usize> RigidCarrier<D> {
         mass
     }
 
+    /// As contacts see it.
+    pub fn inertial(&self) -> Inertial<D> {
+        Inertial { centre: self.centre, mass: self.mass, velocity: self.velocity }
+    }
+
     /// The kinetic energy with a velocity, in J.
     pub fn energy(&self, velocity: &Twist) -> f64 {
         0.5 * self.work(velocity, velocity)
@@ -105,4 +112,34 @@ pub fn fluxes_of_closed_faces<const D: usize>(
         }
     }
     fluxes
+}
+
+/// The mass matrix of a body where it is, in a fluid of a density `around` it.
+///
+/// What weighs as the fluid does is that of the faces that the body closes, as the flow sees it: gravity moves it as it moves the fluid, and a neutral body stays at rest exactly. What
+/// is heavier is exact, and so is the place of its centre: a ball on a dry floor does not roll. All is exact where the grid sees less than half of it.
+pub fn mass_of<const D: usize>(
+    body: &RigidBody<D>,
+    pose: &RigidTransform<D>,
+    of_faces: &Matrix,
+    around: f64,
+) -> Matrix {
+    let is_seen = (0..D).all(|axis| of_faces[axis][axis] > 0.5 * body.volume);
+    let seen = if is_seen { body.density.min(around) } else { 0.0 };
+    let exact = mass_matrix::<D>(body.volume, turned(&body.unit_inertia, &pose.rotation));
+    std::array::from_fn(|i| {
+        std::array::from_fn(|j| seen * of_faces[i][j] + (body.density - seen) * exact[i][j])
+    })
+}
+
+/// A tensor of inertia of a body that is turned.
+fn turned<const D: usize>(inertia: &[[f64; 3]; 3], rotation: &Rotation<D>) -> [[f64; 3]; 3] {
+    if D == 2 {
+        return *inertia;
+    }
+    let r = rotation.matrix();
+    let entry = |i: usize, j: usize| {
+        (0..D).flat_map(|a| (0..D).map(move |b| (a, b))).map(|(a, b)| r[i][a] * inertia[a][b] * r[j][b]).sum()
+    };
+    std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)))
 }

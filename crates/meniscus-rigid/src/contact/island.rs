@@ -5,7 +5,7 @@ use meniscus_linalg::Compliance;
 use super::dense::{cholesky, dot, multiply, solve_factored, solve_lower, solve_upper};
 use super::quadratic::{Place, minimise};
 use super::row::{Kind, Row, Touch, rows_of};
-use crate::rigid::{RigidCarrier, SIZE, Twist, motion_count};
+use crate::motion::{Matrix, SIZE, Twist, motion_count};
 
 /// What is left of a row that others contain, as a part of it: the square root of the rounding of doubles.
 const DEPENDENT: f64 = 1e-8;
@@ -15,7 +15,7 @@ const GIVE: f64 = 1e-9;
 const LAGS: usize = 4;
 
 /// Bodies that touch each other, directly or by others.
-pub(crate) struct Island {
+pub struct Island {
     /// Their numbers.
     pub bodies: Vec<usize>,
     rows: Vec<Row>,
@@ -45,18 +45,29 @@ pub(super) enum Friction {
 }
 
 /// An island with its pressing contacts eliminated: V = `compliance` (what pushes) + `velocity`.
-pub(crate) struct Eliminated {
+pub struct Eliminated {
     pub compliance: Compliance,
     pub velocity: Vec<f64>,
 }
 
-/// The islands of bodies that have contacts.
-pub(crate) fn islands<const D: usize>(
-    bodies: &[RigidCarrier<D>],
+/// A body as its contacts see it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Inertial<const D: usize> {
+    /// The point that rotations are about, in metres.
+    pub centre: [f64; D],
+    /// The mass matrix on velocities [`Twist`], in kg, kg m and kg m² (2D: per metre of depth).
+    pub mass: Matrix,
+    /// The tentative velocity.
+    pub velocity: Twist,
+}
+
+/// The islands of bodies that have contacts. What is nearer than `near`, in m, touches, and `unit` is the mass that counts as one, in kg.
+pub fn islands<const D: usize>(
+    bodies: &[Inertial<D>],
     touches: &[Touch<D>],
     near: f64,
     dt: f64,
-    cell_mass: f64,
+    unit: f64,
 ) -> Vec<Island> {
     let mut of_body: Vec<usize> = (0..bodies.len()).collect();
     for (body, other) in touches.iter().filter_map(|touch| Some((touch.body, touch.other?))) {
@@ -68,19 +79,19 @@ pub(crate) fn islands<const D: usize>(
     let island = |first: usize| {
         let members: Vec<usize> = (0..bodies.len()).filter(|&body| of_body[body] == first).collect();
         let touches = touches.iter().filter(|touch| of_body[touch.body] == first);
-        Island::new(bodies, members, touches, near, dt, cell_mass)
+        Island::new(bodies, members, touches, near, dt, unit)
     };
     with_contacts.map(island).collect()
 }
 
 impl Island {
     fn new<'a, const D: usize>(
-        bodies: &[RigidCarrier<D>],
+        bodies: &[Inertial<D>],
         members: Vec<usize>,
         touches: impl Iterator<Item = &'a Touch<D>>,
         near: f64,
         dt: f64,
-        cell_mass: f64,
+        unit: f64,
     ) -> Self {
         let (count, n) = (motion_count::<D>(), motion_count::<D>() * members.len());
         let mut mass = vec![0.0; n * n];
@@ -89,7 +100,7 @@ impl Island {
             for i in 0..count {
                 velocity[k * count + i] = body.velocity[i];
                 for j in 0..count {
-                    mass[(k * count + i) * n + k * count + j] = body.mass[i][j] / cell_mass;
+                    mass[(k * count + i) * n + k * count + j] = body.mass[i][j] / unit;
                 }
             }
         }
@@ -114,7 +125,7 @@ impl Island {
     }
 
     /// The numbers of their degrees of freedom among those of all bodies.
-    pub(crate) fn dofs(&self) -> Vec<usize> {
+    pub fn dofs(&self) -> Vec<usize> {
         self.bodies.iter().flat_map(|body| (0..self.count).map(move |i| body * self.count + i)).collect()
     }
 
@@ -141,7 +152,7 @@ impl Island {
     }
 
     /// Eliminates the contacts that press or stick.
-    pub(crate) fn eliminated(&self) -> Eliminated {
+    pub fn eliminated(&self) -> Eliminated {
         let n = self.len();
         let (basis, coordinates) = self.held();
         // L^-1, with what is held taken out of it twice: rounding would leave what is held a little way to move.
@@ -248,13 +259,7 @@ impl Island {
     }
 
     /// The velocities if bodies met nothing ahead of them faster than at `rest`; `None` if they do not.
-    pub(crate) fn until_hit(
-        &self,
-        push: &[f64],
-        velocity: &[f64],
-        added: &[f64],
-        rest: f64,
-    ) -> Option<Vec<f64>> {
+    pub fn until_hit(&self, push: &[f64], velocity: &[f64], added: &[f64], rest: f64) -> Option<Vec<f64>> {
         let allowed = |row: &Row| if let Kind::Normal { allowed } = row.kind { allowed } else { 0.0 };
         let is_ahead = |(row, impulse): (&Row, &f64)| allowed(row) > 0.0 && *impulse != 0.0;
         let ahead: Vec<bool> = self.rows.iter().zip(&self.impulses).map(is_ahead).collect();
@@ -322,12 +327,12 @@ impl Island {
     }
 
     /// Its part of a vector on all degrees of freedom.
-    pub(crate) fn part(&self, all: &[Twist]) -> Vec<f64> {
+    pub fn part(&self, all: &[Twist]) -> Vec<f64> {
         self.bodies.iter().flat_map(|&body| all[body][..self.count].to_vec()).collect()
     }
 
     /// Writes its part of the velocities of all bodies.
-    pub(crate) fn write(&self, part: &[f64], all: &mut [Twist]) {
+    pub fn write(&self, part: &[f64], all: &mut [Twist]) {
         for (&body, part) in self.bodies.iter().zip(part.chunks_exact(self.count)) {
             all[body] = [0.0; SIZE];
             all[body][..self.count].copy_from_slice(part);
@@ -335,7 +340,7 @@ impl Island {
     }
 
     /// How many contacts press.
-    pub(crate) fn pressing(&self) -> usize {
+    pub fn pressing(&self) -> usize {
         let is_normal = |row: &Row| matches!(row.kind, Kind::Normal { .. });
         let held = self.rows.iter().zip(&self.places).filter(|(_, place)| **place == Place::Between);
         held.filter(|(row, _)| is_normal(row)).count()

@@ -5,7 +5,7 @@ use meniscus_linalg::Compliance;
 use super::dense::{dot, multiply};
 use super::island::{Friction, Island};
 use super::quadratic::Place;
-use crate::rigid::Twist;
+use crate::motion::Twist;
 
 /// Rounds in which all is asked for, and at most.
 const STRICT_ROUNDS: usize = 20;
@@ -20,7 +20,7 @@ const SAME: f64 = 1e-4;
 const SAME_IMPULSE: f64 = 0.001;
 
 /// What a round has to solve: the bodies move by `velocity` + `compliance` times what pressures push.
-pub(crate) struct Pressing {
+pub struct Pressing {
     /// The matrix of all bodies.
     pub compliance: Vec<Compliance>,
     /// Their velocities without pressure.
@@ -30,7 +30,7 @@ pub(crate) struct Pressing {
 }
 
 /// How the rounds ended.
-pub(crate) struct Settled {
+pub struct Settled {
     /// The velocities of all bodies.
     pub velocity: Vec<Twist>,
     /// The velocities that bodies keep until they hit what they do not touch yet, of those that will be slowed down there.
@@ -42,7 +42,8 @@ pub(crate) struct Settled {
 }
 
 /// All bodies, some of which touch.
-pub(crate) struct Bodies<'a> {
+pub struct Bodies<'a> {
+    /// Those that touch.
     pub islands: Vec<Island>,
     /// The inverse masses of all bodies, and their velocities before pressure and contact.
     pub free: &'a [(Vec<f64>, Twist)],
@@ -56,7 +57,7 @@ pub(crate) struct Bodies<'a> {
 
 impl Bodies<'_> {
     /// Finds which contacts press. `push` is what pressures push the bodies with at first, as a guess, and `solve` tells it for a round.
-    pub(crate) fn settle<E>(
+    pub fn settle<E>(
         &mut self,
         push: &[Twist],
         mut solve: impl FnMut(&Pressing) -> Result<Vec<Twist>, E>,

@@ -2,7 +2,7 @@
 
 use meniscus_core::vector::{dot, sub, unit};
 
-use crate::rigid::{SIZE, Twist, motions};
+use crate::motion::{SIZE, Twist, motions};
 
 /// A point where a body touches something, or nearly so.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Piles of discs in a liquid that is known in full: what resists their motions is a matrix.
 
 use super::*;
-use crate::rigid::{RigidCarrier, Twist};
+use crate::motion::Twist;
 
 const RADIUS: f64 = 0.08;
 /// Degrees of freedom of a disc.
@@ -19,7 +19,7 @@ impl Noise {
 
 /// A pile between two walls.
 struct Pile {
-    bodies: Vec<RigidCarrier<2>>,
+    bodies: Vec<Inertial<2>>,
     touches: Vec<Touch<2>>,
     /// What resists the motions of the discs, row by row, and the velocities that the liquid would give them.
     added: Vec<Vec<f64>>,
@@ -48,9 +48,9 @@ impl Pile {
             (mass[0][0], mass[1][1]) = (mass_of_disc, mass_of_disc);
             mass[2][2] = 0.5 * mass_of_disc * RADIUS * RADIUS;
             let velocity = [0.3 * noise.next(), 0.3 * noise.next() - 0.1, 2.0 * noise.next(), 0.0, 0.0, 0.0];
-            RigidCarrier { centre, mass, velocity, faces: Vec::new(), films: Vec::new() }
+            Inertial { centre, mass, velocity }
         };
-        let bodies: Vec<RigidCarrier<2>> = centres.iter().map(body).collect();
+        let bodies: Vec<Inertial<2>> = centres.iter().map(body).collect();
         let mut added = vec![vec![0.0; DOFS * count]; DOFS * count];
         for (i, row) in added.iter_mut().enumerate() {
             row[i] = if i % DOFS == 2 { 1e-4 * area * RADIUS * RADIUS } else { 1.3 * area };
@@ -97,9 +97,8 @@ impl Pile {
 
     /// The kinetic energy of the discs and of the liquid.
     fn energy(&self, velocity: &[Twist], flow: &[f64]) -> f64 {
-        let of_body = |(body, v): (&RigidCarrier<2>, &Twist)| {
-            (0..DOFS).map(|i| body.mass[i][i] * v[i] * v[i]).sum::<f64>()
-        };
+        let of_body =
+            |(body, v): (&Inertial<2>, &Twist)| (0..DOFS).map(|i| body.mass[i][i] * v[i] * v[i]).sum::<f64>();
         let of_liquid = |i: usize| flow[i] * self.added[i].iter().zip(flow).map(|(h, f)| h * f).sum::<f64>();
         let bodies: f64 = self.bodies.iter().zip(velocity).map(of_body).sum();
         0.5 * (bodies + (0..flow.len()).map(of_liquid).sum::<f64>())
@@ -155,7 +154,7 @@ fn what_presses_in_a_pile_is_found() {
             for known in [1.0, 0.05, 0.001] {
                 let pile = Pile::new(count, friction, seed);
                 let mut noise = Noise(seed);
-                let inverse = |body: &RigidCarrier<2>| {
+                let inverse = |body: &Inertial<2>| {
                     let mut inverse = vec![0.0; DOFS * DOFS];
                     (0..DOFS).for_each(|i| inverse[i * (DOFS + 1)] = 1.0 / body.mass[i][i]);
                     (inverse, body.velocity)

@@ -2,11 +2,11 @@
 
 use std::fmt::Debug;
 
-use meniscus_core::shape::{MassProperties, RigidTransform, Rotation, Shape};
+use meniscus_core::shape::{MassProperties, RigidTransform, Shape};
 use serde::{Deserialize, Serialize};
 
 use crate::contact::Touch;
-use crate::rigid::{Matrix, SIZE, Twist, mass_matrix, rotation_vector, twist};
+use crate::motion::{SIZE, Twist, rotation_vector, twist};
 
 /// A rigid body that the liquid moves.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct RigidBody<const D: usize> {
     pub pose: RigidTransform<D>,
     /// The velocity that it begins with.
     pub velocity: Twist,
-    /// Whether it lets go of the liquid: see [`Solid::separates`](crate::Solid::separates).
+    /// Whether it lets go of the liquid: see `Solid::separates` of the grid liquid.
     pub separates: bool,
     /// The force on it beside all others, in N, and its torque about the centre of mass, in N m (2D: for a metre of depth).
     pub push: Twist,
@@ -90,34 +90,4 @@ impl<const D: usize> RigidState<D> {
 pub trait Contact<const D: usize>: Debug + Send + Sync {
     /// Where bodies touch each other, solids and sides of the domain, or may do so before `dt` seconds have passed.
     fn touches(&self, bodies: &[RigidState<D>], dt: f64) -> Vec<Touch<D>>;
-}
-
-/// The mass matrix of a body where it is, in a fluid of a density `around` it.
-///
-/// What weighs as the fluid does is that of the faces that the body closes, as the flow sees it: gravity moves it as it moves the fluid, and a neutral body stays at rest exactly. What
-/// is heavier is exact, and so is the place of its centre: a ball on a dry floor does not roll. All is exact where the grid sees less than half of it.
-pub fn mass_of<const D: usize>(
-    body: &RigidBody<D>,
-    pose: &RigidTransform<D>,
-    of_faces: &Matrix,
-    around: f64,
-) -> Matrix {
-    let is_seen = (0..D).all(|axis| of_faces[axis][axis] > 0.5 * body.volume);
-    let seen = if is_seen { body.density.min(around) } else { 0.0 };
-    let exact = mass_matrix::<D>(body.volume, turned(&body.unit_inertia, &pose.rotation));
-    std::array::from_fn(|i| {
-        std::array::from_fn(|j| seen * of_faces[i][j] + (body.density - seen) * exact[i][j])
-    })
-}
-
-/// A tensor of inertia of a body that is turned.
-fn turned<const D: usize>(inertia: &[[f64; 3]; 3], rotation: &Rotation<D>) -> [[f64; 3]; 3] {
-    if D == 2 {
-        return *inertia;
-    }
-    let r = rotation.matrix();
-    let entry = |i: usize, j: usize| {
-        (0..D).flat_map(|a| (0..D).map(move |b| (a, b))).map(|(a, b)| r[i][a] * inertia[a][b] * r[j][b]).sum()
-    };
-    std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)))
 }

@@ -1,0 +1,176 @@
+//! Bodies that touch: contact as a part of the solve for what moves them.
+//!
+//! What an impulse at one body does to the velocities of all of them, through the fluid, is found by a solve for each direction of each body that touches. That matrix takes the
+//! place of the masses, and so bodies that touch feel the fluid together.
+
+use faer::Mat;
+use faer::linalg::solvers::{DenseSolveCore, Solve};
+use meniscus_rigid::{Bodies, Inertial, Pressing, SIZE, Settled, Touch, Twist, islands};
+
+use crate::panels::{Drive, Immersed, Influence, Motion, Solution};
+use crate::state::BodyState;
+use crate::step::{Course, StepError, find};
+
+/// Where bodies touch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Touching {
+    /// Where two touch, or may do so soon.
+    pub touches: Vec<Touch<2>>,
+    /// What is nearer than this touches, in m.
+    pub near: f64,
+    /// What meets more slowly does not hit, in m/s.
+    pub rest: f64,
+}
+
+/// How contacts went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contacts {
+    /// Points where bodies touch, or may do so soon.
+    pub touches: usize,
+    /// Those that press.
+    pub pressing: usize,
+    /// Whether those that press were found.
+    pub is_settled: bool,
+}
+
+impl Default for Contacts {
+    fn default() -> Self {
+        Self { touches: 0, pressing: 0, is_settled: true }
+    }
+}
+
+/// Impulses at each body.
+pub struct Impulses {
+    /// By what contacts change the momenta of bodies, by their numbers.
+    pub of_body: Vec<(usize, Motion)>,
+    /// How that went.
+    pub contacts: Contacts,
+}
+
+/// Finds what contacts change of the momenta of bodies, which have velocities without that; `last` are those of the step before.
+pub fn press(
+    immersed: &Immersed,
+    influence: &Influence,
+    courses: &[Course],
+    bodies: &[BodyState],
+    last: &[Motion],
+    touching: &Touching,
+    dt: f64,
+) -> Result<Impulses, StepError> {
+    let touching_bodies = touching.touches.iter().flat_map(|touch| [Some(touch.body), touch.other]);
+    let mut members: Vec<usize> = touching_bodies.flatten().collect();
+    members.sort_unstable();
+    members.dedup();
+    let inertia = inertia(immersed, influence, courses, &members)?;
+    let place = |body: usize| members.binary_search(&body).expect("a body that touches");
+    let touches: Vec<Touch<2>> = touching
+        .touches
+        .iter()
+        .map(|touch| Touch { body: place(touch.body), other: touch.other.map(place), ..*touch })
+        .collect();
+    let masses: Vec<Motion> = members.iter().map(|&body| own_mass(immersed, body)).collect();
+    let free: Vec<(Vec<f64>, Twist)> = members
+        .iter()
+        .zip(&masses)
+        .map(|(&body, mass)| {
+            (diagonal(mass.map(|m| 1.0 / m)).into_iter().flatten().collect(), twist(bodies[body].motion))
+        })
+        .collect();
+    let inertials: Vec<Inertial<2>> = members
+        .iter()
+        .zip(&masses)
+        .map(|(&body, mass)| {
+            let mut matrix = [[0.0; SIZE]; SIZE];
+            (0..3).for_each(|k| matrix[k][k] = mass[k]);
+            Inertial { centre: bodies[body].pose.centre, mass: matrix, velocity: twist(bodies[body].motion) }
+        })
+        .collect();
+    let n = 3 * members.len();
+    // What resists beside the bodies' own masses: the fluid.
+    let fluid = Mat::from_fn(n, n, |i, j| inertia[(i, j)] - if i == j { masses[i / 3][i % 3] } else { 0.0 });
+    let added = (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|at| fluid[at]).collect();
+    let last: Vec<Twist> = members.iter().map(|&body| twist(last[body])).collect();
+    let without: Vec<f64> = members.iter().flat_map(|&body| bodies[body].motion).collect();
+    let mut all = Bodies {
+        islands: islands(&inertials, &touches, touching.near, dt, 1.0),
+        free: &free,
+        last: &last,
+        added,
+        rest: touching.rest,
+    };
+    let still = vec![[0.0; SIZE]; members.len()];
+    let settled = all.settle(&still, |pressing| Ok::<_, StepError>(push(pressing, &fluid, &without)))?;
+    let Settled { velocity, is_settled, .. } = settled;
+    let change = Mat::from_fn(n, 1, |i, _| velocity[i / 3][i % 3] - without[i]);
+    let impulses = &inertia * &change;
+    let of_body =
+        members.iter().enumerate().map(|(k, &body)| (body, [0, 1, 2].map(|d| impulses[(3 * k + d, 0)])));
+    let pressing = all.islands.iter().map(|island| island.pressing()).sum();
+    let contacts = Contacts { touches: touches.len(), pressing, is_settled };
+    Ok(Impulses { of_body: of_body.collect(), contacts })
+}
+
+/// What the fluid pushes bodies with that move by a compliance and a velocity, against what they do without contacts.
+fn push(pressing: &Pressing, fluid: &Mat<f64>, without: &[f64]) -> Vec<Twist> {
+    let n = without.len();
+    let mut compliance = Mat::<f64>::zeros(n, n);
+    for part in &pressing.compliance {
+        for (row, &i) in part.dofs.iter().enumerate() {
+            for (column, &j) in part.dofs.iter().enumerate() {
+                compliance[(i, j)] = part.matrix[row * part.dofs.len() + column];
+            }
+        }
+    }
+    // V = v + C p and p = -F (V - V₀).
+    let start = Mat::from_fn(n, 1, |i, _| pressing.velocity[i / 3][i % 3] - without[i]);
+    let system = Mat::<f64>::identity(n, n) + &compliance * fluid;
+    let change = system.partial_piv_lu().solve(&start);
+    let push = fluid * &change;
+    (0..n / 3).map(|k| twist([0, 1, 2].map(|d| -push[(3 * k + d, 0)]))).collect()
+}
+
+/// The masses of bodies that touch, with the fluid: by what impulses change of velocities, for all of them.
+fn inertia(
+    immersed: &Immersed,
+    influence: &Influence,
+    courses: &[Course],
+    members: &[usize],
+) -> Result<Mat<f64>, StepError> {
+    let n = 3 * members.len();
+    let still = immersed.in_still_fluid();
+    let mut mobility = Mat::zeros(n, n);
+    for column in 0..n {
+        let drive = |(body, course): (usize, &Course)| match course {
+            Course::Given(_) => Drive::Given([0.0; 3]),
+            Course::Free(_) => {
+                let is_pushed = body == members[column / 3];
+                Drive::Free([0, 1, 2].map(|d| if is_pushed && d == column % 3 { 1.0 } else { 0.0 }))
+            }
+        };
+        let drives: Vec<Drive> = courses.iter().enumerate().map(drive).collect();
+        let mut response = Solution::default();
+        find(&still, influence, &drives, &mut response)?;
+        for (row, &member) in members.iter().enumerate() {
+            for d in 0..3 {
+                mobility[(3 * row + d, column)] = response.motions[member][d];
+            }
+        }
+    }
+    let symmetric = Mat::from_fn(n, n, |i, j| 0.5 * (mobility[(i, j)] + mobility[(j, i)]));
+    Ok(symmetric.partial_piv_lu().inverse())
+}
+
+fn own_mass(immersed: &Immersed, body: usize) -> Motion {
+    let [mass, moment] = immersed.bodies()[body].mass;
+    [mass, mass, moment]
+}
+
+fn diagonal(entries: Motion) -> [Motion; 3] {
+    [0, 1, 2].map(|i| [0, 1, 2].map(|j| if i == j { entries[i] } else { 0.0 }))
+}
+
+fn twist(motion: Motion) -> Twist {
+    let mut twist = [0.0; SIZE];
+    twist[..3].copy_from_slice(&motion);
+    twist
+}
