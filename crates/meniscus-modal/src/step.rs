@@ -66,7 +66,7 @@ pub enum StepError {
 }
 
 /// How a step went.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepInfo {
     /// How the flow was advanced.
     pub advanced: Advanced,
@@ -76,6 +76,8 @@ pub struct StepInfo {
     pub residual: f64,
     /// How contacts went.
     pub contacts: Contacts,
+    /// The force of the fluid on each body whose motion is given, in N, and its torque about the centre, in N m, for a metre of depth; nothing on others.
+    pub forces: Vec<Motion>,
 }
 
 impl From<TooFast> for StepError {
@@ -220,26 +222,28 @@ impl Step<'_> {
     fn impulses(&self, state: &State) -> Vec<Impulse> {
         let poses = poses(&state.bodies);
         let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
-        let of_body = |(k, course): (usize, &Course)| match *course {
-            Course::Given(_) => Impulse::default(),
-            Course::Free(push) => {
-                let (momentum, force) = match self.params.forces {
-                    Forces::Potential => {
-                        let force = immersed.force(&state.sheets, k, self.params.gravity);
-                        (immersed.momentum(&state.sheets, k), force)
-                    }
-                    Forces::Paper => {
-                        let [m, i] = self.bodies[k].mass;
-                        let [u, v, spin] = state.bodies[k].motion;
-                        let force = immersed.dynamic_pressure(&state.sheets, k, self.params.gravity);
-                        ([m * u, m * v, i * spin], force)
-                    }
-                };
-                let push = push.map(|part| part / self.params.density);
-                Impulse { momentum, rate: [0, 1, 2].map(|i| force[i] + push[i]) }
+        let of_body = |(k, course): (usize, &Course)| {
+            let momentum = immersed.momentum(&state.sheets, k);
+            let force = match self.params.forces {
+                Forces::Potential => immersed.force(&state.sheets, k, self.params.gravity),
+                Forces::Paper => immersed.dynamic_pressure(&state.sheets, k, self.params.gravity),
+            };
+            match (*course, self.params.forces) {
+                (Course::Given(_), _) => Impulse { momentum, rate: force },
+                (Course::Free(push), forces) => {
+                    let own = forces == Forces::Paper;
+                    let momentum = if own { self.own_momentum(state, k) } else { momentum };
+                    Impulse { momentum, rate: along(force, 1.0 / self.params.density, push) }
+                }
             }
         };
         self.courses.iter().enumerate().map(of_body).collect()
+    }
+
+    /// What a body would have of momentum without fluid.
+    fn own_momentum(&self, state: &State, body: usize) -> Motion {
+        let ([m, i], [u, v, spin]) = (self.bodies[body].mass, state.bodies[body].motion);
+        [m * u, m * v, i * spin]
     }
 
     /// Lets the sheets carry the modes for half of the step.
@@ -313,6 +317,15 @@ impl Step<'_> {
             self.info.add(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
             state.move_as_found();
         }
+        let force = |(k, course): (usize, &Course)| match course {
+            Course::Free(_) => [0.0; 3],
+            Course::Given(_) => {
+                let rate = mean(start[k].rate, end[k].rate);
+                let momenta = [start[k].momentum, immersed.momentum(&state.sheets, k)];
+                self.force_on_given(k, [last[k], state.bodies[k].motion], momenta, rate)
+            }
+        };
+        self.info.forces = self.courses.iter().enumerate().map(force).collect();
         let share = self.params.feedback.share(self.dt);
         if share > 0.0 {
             // A share of the sheets goes over into the modes, while bodies keep their velocities.
@@ -325,6 +338,24 @@ impl Step<'_> {
             self.info.add(find(&immersed, &influence, &drives, &mut state.sheets)?);
         }
         Ok(())
+    }
+
+    /// The force of the fluid on a body whose motion is given, from its velocities and momenta at the beginning and the end: what changes them without anyone's force, less
+    /// what has changed of them, but for what the body itself has.
+    fn force_on_given(
+        &self,
+        body: usize,
+        motions: [Motion; 2],
+        momenta: [Motion; 2],
+        rate: Motion,
+    ) -> Motion {
+        let ([m, i], [gx, gy]) = (self.bodies[body].mass, self.params.gravity);
+        let (masses, weight) = ([m, m, i], [m * gx, m * gy, 0.0]);
+        [0, 1, 2].map(|d| {
+            let own = masses[d] * (motions[1][d] - motions[0][d]);
+            let changed = (momenta[1][d] - momenta[0][d] - own) / self.dt;
+            self.params.density * (rate[d] - weight[d] - changed)
+        })
     }
 
     /// What moves the bodies, if they have these momenta.

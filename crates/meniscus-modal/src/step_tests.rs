@@ -53,10 +53,11 @@ impl Run {
         Self { state, params, bodies, workspace: Workspace::default(), iterations: 0 }
     }
 
-    fn advance(&mut self, courses: &[Course], dt: f64) {
+    fn advance(&mut self, courses: &[Course], dt: f64) -> StepInfo {
         let Self { state, params, bodies, workspace, .. } = self;
         let info = step(state, params, bodies, courses, &mut Unhindered, dt, workspace).unwrap();
         self.iterations += info.iterations;
+        info
     }
 
     /// The sheets of the beginning.
@@ -210,4 +211,37 @@ fn a_resting_disc_is_projected_into_the_modes() {
             assert!((found.1[round] / expected - 1.0).abs() < 1e-4, "{most}: {} {expected}", found.1[round]);
         }
     }
+}
+
+/// The drag coefficient of a disc that is towed through the middle of a box, with 20 by 20 modes.
+fn drag(feedback: Feedback, dt: f64) -> f64 {
+    let (radius, speed) = (0.2, 0.5);
+    let pose = |time: f64| at([0.7 + speed * time, 0.5 * PI]);
+    let motion = [speed, 0.0, 0.0];
+    let body = Body::of_density(disc(40, radius), 1.0);
+    let params = Params { feedback, ..params() };
+    let mut run =
+        Run::new(square_basis([PI; 2], 20), params, vec![(body, BodyState { pose: pose(0.0), motion })]);
+    run.begin();
+    let mut forces = Vec::new();
+    while run.state.bodies[0].pose.centre[0] < 2.1 {
+        let end = BodyState { pose: pose(run.state.time + dt), motion };
+        let info = run.advance(&[Course::Given(end)], dt);
+        if end.pose.centre[0] > 1.3 {
+            forces.push(info.forces[0][0]);
+        }
+    }
+    -forces.iter().sum::<f64>() / forces.len() as f64 / (speed * speed * radius)
+}
+
+#[test]
+fn shedding_at_a_rate_does_not_depend_on_how_long_steps_are() {
+    let [coarse, fine] = [0.02, 0.01].map(|dt| drag(Feedback::Shed(0.2), dt));
+    assert!((coarse / fine - 1.0).abs() < 0.03, "{coarse} {fine}");
+    assert!((0.3..1.0).contains(&fine), "{fine}");
+    let none = drag(Feedback::None, 0.02);
+    assert!(none.abs() < 0.01, "{none}");
+    // The paper's feedback does.
+    let [coarse, fine] = [0.02, 0.01].map(|dt| drag(Feedback::Paper, dt));
+    assert!((coarse / fine - 1.0).abs() > 0.2, "{coarse} {fine}");
 }
