@@ -12,7 +12,7 @@
 //! use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 //!
 //! let bounds = Bounds { lower: [0.0; 2], upper: [1.0; 2] };
-//! let domain = Domain { bounds, closed: [[true; 2]; 2], dx: 0.02, gravity: [0.0, -9.81] };
+//! let domain = Domain { bounds, closed: [[true; 2]; 2], dx: 0.02, film: 0.0, gravity: [0.0, -9.81] };
 //! let disc = Shape::<2>::sphere([0.0; 2], 0.1)?;
 //! let (mass, mut inertia) = (30.0, [[0.0; 3]; 3]);
 //! inertia[2][2] = 0.5 * mass * 0.01;
@@ -89,6 +89,8 @@ pub struct Domain<const D: usize> {
     pub closed: [[bool; 2]; D],
     /// The edge of a cell, in metres: curved and concave shapes are followed to a fraction of it.
     pub dx: f64,
+    /// How far from each other things stay, in metres: what is nearer touches.
+    pub film: f64,
     /// Gravity, in m/s². What falls more slowly than gravity makes it in two steps does not bounce.
     pub gravity: [f64; D],
 }

@@ -20,3 +20,4 @@ pub mod simd;
 pub mod transfer;
 pub mod vector;
 pub mod waves;
+pub mod whirls;

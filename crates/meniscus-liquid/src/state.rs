@@ -106,6 +106,27 @@ type Begin<const D: usize> =
     fn(&Params<D>, &[InitialLiquid<D>], &[InitialLiquid<D>], &Surroundings<D>) -> State<D>;
 
 impl<const D: usize> State<D> {
+    /// Adds a velocity to what the liquid has, that of each place.
+    pub fn stir(&mut self, params: &Params<D>, velocity: &(dyn Fn([f64; D]) -> [f64; D] + Sync)) {
+        let particles = [&mut self.particles, &mut self.second];
+        for particles in particles {
+            parallel::update_by(&mut particles.velocity, &particles.position, |v, x| {
+                let added = velocity(params.to_metres(*x));
+                *v = std::array::from_fn(|a| v[a] + added[a] as f32);
+            });
+        }
+        let before = self.velocity.clone();
+        self.velocity = FaceField::from_fn(before.blocks().clone(), 0.0, |axis, cell| {
+            let cell = cell.map(|c| c as i64);
+            let face = params.grid.face_centre(axis, cell);
+            before.axes[axis].get(cell) + velocity(face)[axis] as f32
+        });
+        let speeds = self.velocity.axes.iter().flat_map(|axis| axis.values()).map(|v| f64::from(v.abs()));
+        self.max_speed = speeds.fold(self.max_speed, f64::max);
+    }
+}
+
+impl<const D: usize> State<D> {
     /// Bodies of liquid in their surroundings. Where bodies overlap, the first one's velocity holds. A second fluid is at rest.
     pub fn new(params: &Params<D>, bodies: &[InitialLiquid<D>], surroundings: &Surroundings<D>) -> Self {
         Self::with_second(params, bodies, &[], surroundings)

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flow::Basis;
 use crate::panels::{Motion, Pose, Solution};
+use crate::tracers::Tracers;
 
 /// A simulation at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +19,8 @@ pub struct State {
     pub bodies: Vec<BodyState>,
     /// What holds the flow off them. Since it goes over into the modes with time, it is not told by all else.
     pub sheets: Solution,
+    /// Points that show the flow.
+    pub tracers: Vec<Tracers>,
 }
 
 /// A body at one moment.
@@ -33,7 +36,12 @@ impl State {
     /// A fluid at rest.
     pub fn new(basis: Basis) -> Self {
         let flow = vec![0.0; basis.len()];
-        Self { time: 0.0, basis, flow, bodies: Vec::new(), sheets: Solution::default() }
+        Self { time: 0.0, basis, flow, bodies: Vec::new(), sheets: Solution::default(), tracers: Vec::new() }
+    }
+
+    /// Where the bodies are.
+    pub fn poses(&self) -> Vec<Pose> {
+        self.bodies.iter().map(|body| body.pose).collect()
     }
 
     /// Gives the bodies the velocities that were found with the sheets.

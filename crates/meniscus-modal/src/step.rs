@@ -7,6 +7,7 @@ use crate::flow::{Advanced, Basis, Decay, Dynamics, Field, Stages, TooFast};
 use crate::panels::{Body, Drive, Images, Immersed, Influence, Motion, Pose, Solution, Solved};
 use crate::params::{Forces, Params};
 use crate::state::{BodyState, State};
+use crate::tracers::Velocities;
 
 /// How a body moves in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +79,8 @@ pub struct StepInfo {
     pub contacts: Contacts,
     /// The force of the fluid on each body whose motion is given, in N, and its torque about the centre, in N m, for a metre of depth; nothing on others.
     pub forces: Vec<Motion>,
+    /// What sheets that go over into the modes change of the kinetic energy, in J for a metre of depth. Nobody does that work: it is what a wake costs in this model.
+    pub shed: f64,
 }
 
 impl From<TooFast> for StepError {
@@ -142,6 +145,12 @@ impl OfBasis {
         immersed
     }
 
+    /// The integral of the square of the velocity over the fluid.
+    fn square(&self, immersed: &Immersed, state: &State) -> f64 {
+        let of_modes = 0.25 * self.basis.sines.area() * self.dynamics.energy(&state.flow);
+        of_modes + (0..state.bodies.len()).map(|k| immersed.square_of_sheets(&state.sheets, k)).sum::<f64>()
+    }
+
     /// The flow of sheets, in modes.
     fn coefficients_of(&self, immersed: &Immersed, sheets: &Solution) -> Vec<f64> {
         let vorticity = immersed.vorticity_of_sheets(&sheets.strengths, &self.basis.sines);
@@ -178,6 +187,7 @@ pub fn step(
     step.decay(&mut ahead.flow);
     (state.flow, state.sheets) = (ahead.flow, ahead.sheets);
     step.correct(state, &ahead.bodies, [&start, &end], encounters)?;
+    step.carry_tracers(state);
     state.time += dt;
     let info = step.info;
     workspace.stages = stages;
@@ -186,8 +196,11 @@ pub fn step(
 
 /// Finds the sheets of bodies that were put where they are, with the velocities that they have.
 pub fn begin(state: &mut State, bodies: &[Body], workspace: &mut Workspace) -> Result<(), StepError> {
+    if bodies.is_empty() {
+        return Ok(());
+    }
     let of = workspace.of(&state.basis);
-    let poses = poses(&state.bodies);
+    let poses = state.poses();
     let immersed = of.immersed(bodies, &state.flow, &poses);
     let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
     find(&immersed, &immersed.influence(), &drives, &mut state.sheets)?;
@@ -220,7 +233,7 @@ impl Step<'_> {
 
     /// The momenta of all bodies and what changes them.
     fn impulses(&self, state: &State) -> Vec<Impulse> {
-        let poses = poses(&state.bodies);
+        let poses = state.poses();
         let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
         let of_body = |(k, course): (usize, &Course)| {
             let momentum = immersed.momentum(&state.sheets, k);
@@ -251,13 +264,16 @@ impl Step<'_> {
         if self.bodies.is_empty() {
             return Ok(());
         }
-        let poses = poses(&state.bodies);
+        let poses = state.poses();
         let by = self.of.coefficients_of(&self.of.immersed(self.bodies, &state.flow, &poses), &state.sheets);
         self.stages.carry(&mut self.of.dynamics, &by, &mut state.flow, 0.5 * self.dt)
     }
 
     /// Moves bodies by what is known at the beginning.
     fn predict(&mut self, state: &mut State, start: &[Impulse]) -> Result<(), StepError> {
+        if self.bodies.is_empty() {
+            return Ok(());
+        }
         for (body, course) in state.bodies.iter_mut().zip(self.courses) {
             match course {
                 Course::Free(_) => body.pose = body.pose.moved(body.motion, self.dt),
@@ -266,7 +282,7 @@ impl Step<'_> {
         }
         let momenta: Vec<Motion> =
             start.iter().map(|impulse| along(impulse.momentum, self.dt, impulse.rate)).collect();
-        let poses = poses(&state.bodies);
+        let poses = state.poses();
         let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
         let drives = self.drives(&momenta);
         self.info.add(find(&immersed, &immersed.influence(), &drives, &mut state.sheets)?);
@@ -282,6 +298,9 @@ impl Step<'_> {
         [start, end]: [&[Impulse]; 2],
         encounters: &mut dyn Encounters,
     ) -> Result<(), StepError> {
+        if self.bodies.is_empty() {
+            return Ok(());
+        }
         let last: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
         for ((body, predicted), course) in state.bodies.iter_mut().zip(predicted).zip(self.courses) {
             match course {
@@ -301,7 +320,7 @@ impl Step<'_> {
                 [0, 1, 2].map(|d| momentum[d] + struck[d] * (state.bodies[k].motion[d] - before[k][d])),
             );
         }
-        let poses = poses(&state.bodies);
+        let poses = state.poses();
         let mut immersed = self.of.immersed(self.bodies, &state.flow, &poses);
         let influence = immersed.influence();
         self.info.add(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
@@ -328,6 +347,7 @@ impl Step<'_> {
         self.info.forces = self.courses.iter().enumerate().map(force).collect();
         let share = self.params.feedback.share(self.dt);
         if share > 0.0 {
+            let before = self.of.square(&immersed, state);
             // A share of the sheets goes over into the modes, while bodies keep their velocities.
             let of_sheets = self.of.coefficients_of(&immersed, &state.sheets);
             state.flow.iter_mut().zip(&of_sheets).for_each(|(to, part)| *to += share * part);
@@ -336,6 +356,7 @@ impl Step<'_> {
             immersed.set_flow(|x| field.at(x));
             let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
             self.info.add(find(&immersed, &influence, &drives, &mut state.sheets)?);
+            self.info.shed = 0.5 * self.params.density * (self.of.square(&immersed, state) - before);
         }
         Ok(())
     }
@@ -356,6 +377,25 @@ impl Step<'_> {
             let changed = (momenta[1][d] - momenta[0][d] - own) / self.dt;
             self.params.density * (rate[d] - weight[d] - changed)
         })
+    }
+
+    /// Carries tracers by the flow of the end. They are half a step ahead of it, and so of second order.
+    fn carry_tracers(&self, state: &mut State) {
+        if state.tracers.iter().all(|tracers| tracers.position.is_empty()) {
+            return;
+        }
+        let sines = self.of.basis.fine_sines();
+        let poses = state.poses();
+        let immersed = Immersed::new(&self.of.images, self.bodies, &poses);
+        let mut vorticity = immersed.vorticity_of_sheets(&state.sheets.strengths, &sines);
+        let of_modes = self.of.dynamics.vorticity_of(&state.flow);
+        for (place, w) in of_modes.iter().enumerate() {
+            vorticity[sines.place(self.of.basis.sines.half_waves(place))] += w;
+        }
+        let velocities = Velocities::new(&sines, &vorticity);
+        for tracers in &mut state.tracers {
+            tracers.carry(&velocities, self.bodies, &poses, self.dt);
+        }
     }
 
     /// What moves the bodies, if they have these momenta.
@@ -386,10 +426,6 @@ pub(crate) fn find(
     // Sound equations are solved to rounding: what is left else is no number, or of no use.
     let is_solved = residual <= 1e3 * TOLERANCE;
     if is_solved { Ok(solved) } else { Err(StepError::Bodies { iterations, residual }) }
-}
-
-fn poses(bodies: &[BodyState]) -> Vec<Pose> {
-    bodies.iter().map(|body| body.pose).collect()
 }
 
 fn along(from: Motion, dt: f64, rate: Motion) -> Motion {

@@ -65,8 +65,13 @@ impl Run {
         begin(&mut self.state, &self.bodies, &mut self.workspace).unwrap();
     }
 
-    /// ½ (V P + Ω L), which is the energy of bodies and fluid where there are no modes.
     fn kinetic_energy(&self) -> f64 {
+        let Self { state, params, bodies, .. } = self;
+        Observer::new(&state.basis).energies(state, params, bodies).kinetic
+    }
+
+    /// ½ (V P + Ω L), which is the energy of bodies and fluid where there are no modes.
+    fn work_of_momenta(&self) -> f64 {
         let poses: Vec<Pose> = self.state.bodies.iter().map(|body| body.pose).collect();
         let images = Images::new(self.state.basis.sines.size);
         let immersed = Immersed::new(&images, &self.bodies, &poses);
@@ -123,6 +128,7 @@ fn bodies_and_fluid_keep_their_energy() {
         let mut run = Run::new(Basis::new([1.0; 2], 1), params(), bodies.collect());
         run.begin();
         let start = run.kinetic_energy();
+        assert!((run.work_of_momenta() / start - 1.0).abs() < 1e-12, "{start} {}", run.work_of_momenta());
         let mut worst: f64 = 0.0;
         for _ in 0..1000 {
             run.advance(&[FREE; 3], 0.001);

@@ -1,7 +1,7 @@
 //! The built-in scenes.
 
 /// Names and texts, in the order that they are listed in.
-const SCENES: [(&str, &str); 26] = [
+const SCENES: [(&str, &str); 31] = [
     ("dam-break", include_str!("../gallery/dam-break.toml")),
     ("fountain", include_str!("../gallery/fountain.toml")),
     ("water-cooler", include_str!("../gallery/water-cooler.toml")),
@@ -28,6 +28,11 @@ const SCENES: [(&str, &str); 26] = [
     ("blocked-channel", include_str!("../gallery/blocked-channel.toml")),
     ("rotated-box", include_str!("../gallery/rotated-box.toml")),
     ("hydrostatic-2d", include_str!("../gallery/hydrostatic-2d.toml")),
+    ("jet-modes", include_str!("../gallery/jet-modes.toml")),
+    ("drafting", include_str!("../gallery/drafting.toml")),
+    ("wall-image", include_str!("../gallery/wall-image.toml")),
+    ("panel-cylinder", include_str!("../gallery/panel-cylinder.toml")),
+    ("reduced-game", include_str!("../gallery/reduced-game.toml")),
 ];
 
 /// Built-in meshes, as files in the OBJ format.

@@ -37,8 +37,8 @@ mod structure;
 mod suggest;
 
 pub use content::{
-    AirModel, AllCheckpoints, Interpolation, KeepCheckpoints, Method, RegionFluids, RegionModel, Regions,
-    Show, SomeCheckpoints, Walls,
+    AirModel, AllCheckpoints, Interpolation, KeepCheckpoints, Method, ModesFeedback, ModesForces,
+    ModesIntegrator, RegionFluids, RegionModel, Regions, Show, SomeCheckpoints, Walls,
 };
 pub use motion::{Motion, Pose, turned_about};
 pub use problem::{SceneError, SceneHint, SceneProblem, SceneWarning};
@@ -46,7 +46,7 @@ pub use reference::reference;
 pub use scene::Scene;
 pub use schema::schema;
 pub use setup::{
-    BodySetup, CameraSetup, FluidSetup, LiquidSetup, OutputSettings, ParticleSettings, ProbeKind, ProbeSetup,
-    RenderSettings, SecondSetup, Setup, SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup,
-    TimeSettings, Transfer,
+    BodySetup, CameraSetup, FluidSetup, LiquidSetup, ModesSetup, OutputSettings, ParticleSettings, ProbeKind,
+    ProbeSetup, RenderSettings, SecondSetup, Setup, SinkSetup, SmokeSetup, SolidSetup, SolverSettings,
+    SourceSetup, StrokeSetup, TimeSettings, Transfer,
 };

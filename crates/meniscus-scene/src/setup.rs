@@ -2,8 +2,9 @@
 
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
+use meniscus_core::whirls::Whirls;
 
-use crate::content::{AirModel, Method, Regions, Show, Walls};
+use crate::content::{AirModel, Method, ModesFeedback, ModesForces, ModesIntegrator, Regions, Show, Walls};
 pub use crate::content::{Output as OutputSettings, Solver as SolverSettings, Time as TimeSettings};
 use crate::motion::Motion;
 
@@ -57,6 +58,8 @@ pub struct Setup<const D: usize> {
     pub particles: ParticleSettings,
     /// How the deep interior of fluids moves together.
     pub regions: Regions,
+    /// How the flow is made of modes, if it is.
+    pub modes: Option<ModesSetup>,
     /// How accurately the pressure is solved for.
     pub solver: SolverSettings,
     /// What is written to disk.
@@ -86,10 +89,44 @@ pub struct SecondSetup {
 }
 
 /// A fluid that fills the domain.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FluidSetup<const D: usize> {
     /// At the start, in m/s.
     pub velocity: [f64; D],
+    /// Whirls at the start.
+    pub whirls: Vec<Whirls>,
+}
+
+/// How a flow is made of modes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModesSetup {
+    /// How many eigenmodes there are.
+    pub count: usize,
+    /// How the flow is advanced.
+    pub integrator: ModesIntegrator,
+    /// How the modes learn of bodies.
+    pub feedback: ModesFeedback,
+    /// The time in which sheets go over into the modes, in s.
+    pub shed_time: f64,
+    /// How long panels are, in m.
+    pub panel: f64,
+    /// What the fluid does to bodies.
+    pub forces: ModesForces,
+    /// Modes that are drawn.
+    pub strokes: Vec<StrokeSetup>,
+}
+
+/// A mode that is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StrokeSetup {
+    /// Its name.
+    pub name: String,
+    /// The points of the line, in m.
+    pub points: Vec<[f64; 2]>,
+    /// How wide it is to either side, in m.
+    pub width: f64,
+    /// The speed along it at the start, in m/s.
+    pub speed: f64,
 }
 
 /// Smoke that the flow carries.

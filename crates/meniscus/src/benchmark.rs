@@ -72,7 +72,7 @@ fn benchmark_in<const D: usize>(scene: &Scene, other: &Scene) -> Result<Benchmar
             measured.extend(simulation.advance_frame()?);
         }
     }
-    let at_end = Moment::of(&simulations[0]);
+    let at_end = Moment::of(&simulations[0])?;
     let multigrid = at_end.fastest(Preconditioner::Multigrid)?;
     let diagonal = at_end.fastest(Preconditioner::Diagonal);
     let [substeps, others] = measured;
@@ -86,8 +86,9 @@ struct Moment<'a, const D: usize> {
 }
 
 impl<'a, const D: usize> Moment<'a, D> {
-    fn of(session: &'a Session<D>) -> Self {
-        Self { session, liquid: session.liquid().expect("the only method") }
+    fn of(session: &'a Session<D>) -> Result<Self, SimulationError> {
+        let liquid = session.liquid().ok_or(SimulationError::OnlyGrid { what: "this benchmark" })?;
+        Ok(Self { session, liquid })
     }
 
     /// The fastest of three solves of the system of this moment. To assemble it is not part of the time.
@@ -169,12 +170,12 @@ fn compare_regions_in<const D: usize>(
     for _ in 0..scene.content().time.frames {
         simulation.advance_frame()?;
     }
-    let tilings = tilings(Moment::of(&simulation).liquid.tiling());
+    let tilings = tilings(Moment::of(&simulation)?.liquid.tiling());
     let mut workspace = Workspace::default();
     let mut cases: Vec<Option<RegionsCase>> = vec![None; tilings.len()];
     for _ in 0..3 {
         for (&(name, tiling), best) in tilings.iter().zip(&mut cases) {
-            let case = regions_case(&Moment::of(&simulation), name, tiling, &mut workspace)?;
+            let case = regions_case(&Moment::of(&simulation)?, name, tiling, &mut workspace)?;
             let seconds = |case: &RegionsCase| case.set_up_s + case.solve_s;
             if best.as_ref().is_none_or(|best| seconds(&case) < seconds(best)) {
                 *best = Some(case);
@@ -184,7 +185,7 @@ fn compare_regions_in<const D: usize>(
     let mut cases: Vec<RegionsCase> = cases.into_iter().flatten().collect();
     if with_diagonal {
         for ((_, tiling), case) in tilings.iter().zip(&mut cases) {
-            case.diagonal = diagonal_case(&Moment::of(&simulation), *tiling);
+            case.diagonal = diagonal_case(&Moment::of(&simulation)?, *tiling);
         }
     }
     let whole = cases[0].clone();

@@ -69,6 +69,7 @@ pub(crate) fn contacts<const D: usize>(setup: &Setup<D>) -> Result<Option<Arc<Co
         },
         closed: setup.open.map(|sides| sides.map(|open| !open)),
         dx: setup.grid.dx,
+        film: setup.modes.as_ref().map_or(0.0, |modes| 0.5 * modes.panel),
         gravity: setup.gravity,
     };
     let (bodies, solids): (Vec<_>, Vec<_>) = (bodies.collect(), solids.collect());

@@ -36,6 +36,12 @@ pub enum SimulationError {
          any; move the liquid or the solids"
     )]
     NoLiquid,
+    /// What only one method does.
+    #[error("{what} is not possible with this scene: it needs method = \"grid\"")]
+    OnlyGrid {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// A step failed before, so that there is nothing to go on from.
     #[error(
         "a step failed in frame {frame}, after {time:.6} s: what is left is of no use; go on from what was saved before"

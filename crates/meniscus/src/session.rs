@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::body_stats;
 use crate::controls::Controls;
 use crate::error::{SimulationError, StepFailure};
-use crate::stats::{BodyStats, BubbleEvent, ContactStats, Stats};
+use crate::stats::{BodyStats, BubbleEvent, Stats};
 use crate::systems::{self, Liquid, Saved, System};
 use crate::warning::Warning;
 use crate::world::{Step, World};
@@ -38,6 +38,7 @@ impl<const D: usize> SavedSession<D> {
     pub fn kind(&self) -> Kind {
         match self.system {
             Saved::Liquid(_) => Self::kind_of(Method::Grid),
+            Saved::Modes(_) => Self::kind_of(Method::Modes),
         }
     }
 
@@ -46,6 +47,7 @@ impl<const D: usize> SavedSession<D> {
         match (method, D) {
             (Method::Grid, 2) => Kind::checkpoint(*b"liq2", 2),
             (Method::Grid, _) => Kind::checkpoint(*b"liq3", 2),
+            (Method::Modes, _) => Kind::checkpoint(*b"mod2", 1),
         }
     }
 }
@@ -66,7 +68,8 @@ impl<const D: usize> Session<D> {
     /// A scene at its beginning.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
         let world = World::new(scene)?;
-        let system = systems::begin(&world);
+        let system =
+            systems::begin(&world).map_err(|source| SimulationError::Step { frame: 1, time: 0.0, source })?;
         if system.is_void(&world) {
             return Err(SimulationError::NoLiquid);
         }
@@ -152,17 +155,12 @@ impl<const D: usize> Session<D> {
             // Exactly, so that rounding does not add up over frames.
             step.end = f64::from(frame) / self.world.setup.time.fps;
         }
-        let mut contact = ContactStats::default();
-        if let Some(info) = self.world.move_bodies(self.system.bodies_mut(), step) {
-            contact = ContactStats { pairs: info.contacts, overlap: info.deepest };
-        }
         let mut stats = self.system.step(&self.world, step).map_err(|source| {
             self.has_failed = true;
             SimulationError::Step { frame, time: from, source }
         })?;
         self.world.step_done();
         self.substeps_of_frame += 1;
-        stats.contacts = contact;
         stats.events.splice(..0, self.events.drain(..));
         stats.stamp(frame, self.substeps_of_frame);
         if last {

@@ -67,6 +67,9 @@ pub struct Stats {
     pub volume_book: VolumeBook,
     /// What changed the kinetic energy, by cause.
     pub energy_book: EnergyBook,
+    /// The flow of modes, with `method = "modes"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modes: Option<ModesStats>,
     /// What a user should know: in words as `warnings`, and as `warning_data` where there is something.
     #[serde(flatten, serialize_with = "in_words_and_as_data")]
     pub warnings: Vec<Warning>,
@@ -112,6 +115,25 @@ pub struct CellCounts {
     pub air: usize,
     /// Cells wholly inside solids.
     pub solid: usize,
+}
+
+/// A flow of modes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ModesStats {
+    /// The kinetic energy of the modes, as if there were no bodies, in J for a metre of depth.
+    pub energy: f64,
+    /// The integral of half the square of their vorticity, in m²/s². Modes that are drawn do not keep it.
+    pub enstrophy: f64,
+    /// What `integrator = "conserving"` put back of the energy, in J: small, or steps are too long.
+    pub energy_put_back: f64,
+    /// And of the enstrophy.
+    pub enstrophy_put_back: f64,
+    /// What vortices that went over from bodies into the modes changed of the kinetic energy, in J: no force does that work.
+    pub energy_shed: f64,
+    /// Parts that the step was divided into for the modes.
+    pub substeps: usize,
+    /// The force of the fluid on each solid, in N, and its torque about the centre of its area, in N m, for a metre of depth.
+    pub forces: BTreeMap<String, Vec<f64>>,
 }
 
 /// A bubble. Vectors have as many entries as the scene has dimensions.

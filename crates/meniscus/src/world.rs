@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meniscus_contact::{AdvanceInfo, ContactError, Contacts, Owner};
+use meniscus_contact::{ContactError, Contacts, Owner};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_liquid::{Solid, solid_travel};
 use meniscus_rigid::{Contact, RigidBody, RigidState, Twist};
@@ -14,6 +14,7 @@ use crate::controls::Controls;
 use crate::error::SimulationError;
 use crate::identity::hash_of;
 use crate::pressed::Samples;
+use crate::stats::ContactStats;
 use crate::warning::Warning;
 
 /// A step in time.
@@ -169,9 +170,10 @@ impl<const D: usize> World<D> {
     }
 
     /// Moves the bodies in a step, in which they meet each other and the solids.
-    pub fn move_bodies(&self, bodies: &mut [RigidState<D>], step: Step) -> Option<AdvanceInfo> {
-        let contacts = self.contacts.as_ref()?;
-        Some(move_bodies(contacts, bodies, &self.ways(step.from, step.to()), step.dt))
+    pub fn move_bodies(&self, bodies: &mut [RigidState<D>], step: Step) -> ContactStats {
+        let Some(contacts) = &self.contacts else { return ContactStats::default() };
+        let info = move_bodies(contacts, bodies, &self.ways(step.from, step.to()), step.dt);
+        ContactStats { pairs: info.contacts, overlap: info.deepest }
     }
 
     /// What the bodies will run into after a step.

@@ -58,7 +58,7 @@ impl Engine {
             bodies: with_weights,
             solids: solids.iter().map(|part| Colliders::new(part, &scales)).collect::<Result<_, _>>()?,
             // The smaller coefficient counts, so that these are always those of the body.
-            sides: sides.iter().filter_map(half_space).map(|c| surface(c, f64::MAX, 1.0)).collect(),
+            sides: sides.iter().filter_map(half_space).map(|c| surface(c, &scales, f64::MAX, 1.0)).collect(),
             scales,
         })
     }
@@ -270,7 +270,8 @@ impl Colliders {
         } else if !parts.is_empty() {
             shapes.push(ColliderBuilder::new(SharedShape::compound(parts)));
         }
-        let colliders = shapes.into_iter().map(|shape| surface(shape, part.friction, part.restitution));
+        let colliders =
+            shapes.into_iter().map(|shape| surface(shape, scales, part.friction, part.restitution));
         Ok(Self { colliders: colliders.collect(), reach: part.reach })
     }
 
@@ -288,9 +289,10 @@ fn half_space(piece: &Piece) -> Option<ColliderBuilder> {
 
 /// A collider that weighs nothing. Of two coefficients of friction the smaller one counts. Bounces are ours to do, so
 /// that the coefficient of restitution is kept where rapier does not see it.
-fn surface(collider: ColliderBuilder, friction: f64, restitution: f64) -> Collider {
+fn surface(collider: ColliderBuilder, scales: &Scales, friction: f64, restitution: f64) -> Collider {
     collider
         .density(0.0)
+        .contact_skin(0.5 * scales.film)
         .friction(friction)
         .friction_combine_rule(CoefficientCombineRule::Min)
         .active_hooks(ActiveHooks::MODIFY_SOLVER_CONTACTS)

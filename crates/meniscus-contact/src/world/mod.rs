@@ -40,6 +40,7 @@ pub struct Weight {
 #[derive(Clone, Copy)]
 pub struct Scales {
     dx: f64,
+    film: f64,
     gravity: [f64; 3],
 }
 
@@ -94,7 +95,7 @@ impl World {
             solid_parts.push(Part { owner, pieces, reach, friction, restitution });
         }
         let sides = sides(domain);
-        let scales = Scales { dx: domain.dx, gravity: padded(domain.gravity) };
+        let scales = Scales { dx: domain.dx, film: domain.film, gravity: padded(domain.gravity) };
         Ok(if D == 2 {
             Self::Plane(plane::Engine::new(body_parts, solid_parts, sides, scales)?)
         } else {

@@ -95,7 +95,7 @@ impl<const D: usize> Solid<D> {
 pub fn closed_domain<const D: usize>(size: f64, cells: f64) -> Domain<D> {
     let bounds = Bounds { lower: [0.0; D], upper: [size; D] };
     let gravity = std::array::from_fn(|a| if a == 1 { -GRAVITY } else { 0.0 });
-    Domain { bounds, closed: [[true; 2]; D], dx: size / cells, gravity }
+    Domain { bounds, closed: [[true; 2]; D], dx: size / cells, film: 0.0, gravity }
 }
 
 impl<const D: usize> Scene<D> {

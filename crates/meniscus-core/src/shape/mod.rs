@@ -27,6 +27,7 @@ mod mass;
 mod mesh;
 #[cfg(test)]
 mod mesh_tests;
+mod outline;
 mod rigid;
 mod sampled;
 mod scaled;
@@ -42,6 +43,7 @@ pub use closed_mesh::ClosedMesh;
 pub use error::{MeshError, ShapeError};
 pub use mass::MassProperties;
 pub use mesh::TriangleMesh;
+pub use outline::{OutlineError, outline};
 pub use rigid::{RigidTransform, Rotation};
 pub use sampled::SampledShape;
 

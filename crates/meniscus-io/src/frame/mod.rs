@@ -50,6 +50,8 @@ pub mod names {
     pub const SOLIDS: &str = "solids";
     /// The velocity of each body and its angular velocity, in m/s and radians a second: [`Numbers`](super::Channel::Numbers).
     pub const BODIES: &str = "bodies";
+    /// The coefficients of a flow of modes, as `flow`: of the vorticity of eigenmodes, in 1/s, and then the amplitudes of others, in m/s: [`Numbers`](super::Channel::Numbers).
+    pub const MODES: &str = "modes";
     /// By cell, the bubble that its air belongs to: [`Labels`](super::Channel::Labels).
     pub const BUBBLE: &str = "bubble";
     /// The bubbles that liquid touches: [`Bubbles`](super::Channel::Bubbles).

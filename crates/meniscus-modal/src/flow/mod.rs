@@ -21,7 +21,7 @@ mod tests;
 pub use basis::{Basis, EnrichedMode};
 pub use decay::Decay;
 pub use dynamics::Dynamics;
-pub use field::{Field, Sample, sums_of_sines};
+pub use field::{Field, Sample, streams_at_nodes, sums_of_sines, velocities_at_nodes};
 pub use integrate::{Advanced, Integrator, Stages, TooFast};
 pub use sines::{Sines, lowest_modes};
 pub use stroke::Stroke;

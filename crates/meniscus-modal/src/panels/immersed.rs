@@ -204,6 +204,22 @@ impl<'a> Immersed<'a> {
         }
     }
 
+    /// What the sheets of a body change of the integral of the square of the velocity over the fluid, in m⁴/s²: with ∫ u² = ∫ ψ ω over the whole box, less what is in the body, which
+    /// moves with it and turns as the flow within does.
+    pub fn square_of_sheets(&self, solution: &Solution, body: usize) -> f64 {
+        let (pose, profile) = (&self.poses[body], &self.bodies[body].profile);
+        let [u, v, spin] = pose.turn_motion_back(solution.motions[body]);
+        let range = self.ranges().nth(body).expect("a body");
+        let of_panel = |((panel, sample), strength): ((&Panel, &Sample), &f64)| {
+            strength * (dot([u, v, spin], impulse_of(panel)) + panel.length * sample.stream)
+        };
+        let panels = profile.panels.iter().zip(&self.flow[range.clone()]);
+        let whole: f64 = panels.zip(&solution.strengths[range]).map(of_panel).sum();
+        let turning = self.vorticity[body] - 2.0 * spin;
+        let rigid = profile.area * (u * u + v * v) + profile.polar_moment * spin * spin;
+        whole - rigid - profile.inner_moment * turning * (2.0 * spin + 0.5 * turning)
+    }
+
     /// The momenta of a body: see [`Body`].
     pub fn momentum(&self, solution: &Solution, body: usize) -> Motion {
         let (pose, of_body) = (&self.poses[body], &self.bodies[body]);

@@ -48,6 +48,30 @@ impl Profile {
         };
         (profile, centre)
     }
+
+    /// For a point within the outline the nearest one on it, a little outside.
+    pub fn nearest_outside(&self, x: [f64; 2]) -> Option<[f64; 2]> {
+        let mut is_inside = false;
+        let mut nearest = (f64::INFINITY, x);
+        for panel in &self.panels {
+            let from = [x[0] - panel.start[0], x[1] - panel.start[1]];
+            let end = [0, 1].map(|axis| panel.start[axis] + panel.length * panel.tangent[axis]);
+            // A ray to the right passes the panel.
+            if (panel.start[1] > x[1]) != (end[1] > x[1]) {
+                let at = panel.start[0] + (x[1] - panel.start[1]) * panel.tangent[0] / panel.tangent[1];
+                is_inside ^= at > x[0];
+            }
+            let along = dot(from, panel.tangent).clamp(0.0, panel.length);
+            let foot = [0, 1].map(|axis| panel.start[axis] + along * panel.tangent[axis]);
+            let square = (x[0] - foot[0]).powi(2) + (x[1] - foot[1]).powi(2);
+            if square < nearest.0 {
+                const OFF: f64 = 1e-3;
+                let normal = panel.normal();
+                nearest = (square, [0, 1].map(|axis| foot[axis] + OFF * panel.length * normal[axis]));
+            }
+        }
+        is_inside.then_some(nearest.1)
+    }
 }
 
 /// The mean of r² along a panel.

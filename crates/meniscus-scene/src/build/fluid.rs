@@ -1,7 +1,9 @@
 //! A fluid that fills the domain, and smoke.
 
+use meniscus_core::whirls::Whirls;
+
 use super::Builder;
-use crate::content::{self, AirModel, Content};
+use crate::content::{self, AirModel, Content, Method};
 use crate::document::Node;
 use crate::setup::{FluidSetup, SmokeSetup};
 
@@ -23,7 +25,37 @@ impl<const D: usize> Builder<'_, D> {
             }
         }
         let velocity = self.optional_vector(node, "velocity", fluid.velocity.as_deref(), [0.0; D])?;
-        Some(Some(FluidSetup { velocity }))
+        let whirls = self.whirls(content, &fluid.wave, node.at("wave"))?;
+        Some(Some(FluidSetup { velocity, whirls }))
+    }
+
+    fn whirls(&mut self, content: &Content, waves: &[content::Wave], list: &Node) -> Option<Vec<Whirls>> {
+        if D != 2 && !waves.is_empty() {
+            let help = "remove the waves, or give domain.size two entries";
+            self.problems.error(&list.place, "a 3D scene has no waves", "only in 2D", help);
+            return None;
+        }
+        // A half wave of a grid has two cells at least; modes have no more than there are.
+        let finest = match content.method {
+            Method::Grid => self.grid.cells.iter().min().map_or(1, |cells| (cells / 2).max(1)),
+            Method::Modes => content.modes.as_ref().map_or(100, |modes| modes.count as usize),
+        };
+        let extent = self.domain.extent();
+        let size = [extent[0], extent[1]];
+        let mut found = Vec::new();
+        for (index, wave) in waves.iter().enumerate() {
+            let half_waves = wave.half_waves.map(|k| k as usize);
+            if half_waves.iter().any(|k| !(1..=finest).contains(k)) {
+                let node = list.entry(index).at("half_waves");
+                let message =
+                    format!("there are no waves of {} by {} halves here", half_waves[0], half_waves[1]);
+                let help = format!("give two whole numbers from 1 to {finest}");
+                self.problems.error(&node.place, message, "too few or too many", help);
+                return None;
+            }
+            found.push(Whirls { size, half_waves, vorticity: wave.vorticity });
+        }
+        Some(found)
     }
 
     pub(super) fn smoke(&mut self, node: &Node, smoke: &content::Smoke) -> Option<SmokeSetup<D>> {

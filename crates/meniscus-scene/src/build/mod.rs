@@ -5,6 +5,7 @@ mod cut_liquids;
 mod domain;
 mod fluid;
 mod material;
+mod modes;
 mod motion;
 mod names;
 mod probe;
@@ -104,6 +105,7 @@ impl<'a, const D: usize> Builder<'a, D> {
         self.unique_names(content, root);
         let particles = self.particles(content, root);
         let regions = self.regions(content, root);
+        let modes = self.modes(content, root);
         let render = self.render(content, root);
         self.anything_to_simulate(content, root);
 
@@ -132,6 +134,7 @@ impl<'a, const D: usize> Builder<'a, D> {
             probes: probes?,
             particles: particles?,
             regions: regions?,
+            modes: modes?,
             solver: content.solver,
             output: content.output,
             render: render?,
@@ -140,6 +143,7 @@ impl<'a, const D: usize> Builder<'a, D> {
         self.two_kinds_fill_the_domain(&setup, content, root);
         self.nothing_separates_two_fluids(&setup, content, root);
         self.nothing_flows_into_sinks(&setup, root);
+        self.outlines_of_panels(&setup, root);
         if self.problems.has_errors() {
             return None;
         }

@@ -20,6 +20,19 @@ pub struct Fluid {
     pub viscosity: Option<f64>,
     /// Its velocity at the start in m/s, one number for each dimension; at rest if left out.
     pub velocity: Option<Vec<f64>>,
+    /// Whirls that it has at the start, beside its velocity; any number of `[[fluid.wave]]` tables. Only in 2D.
+    #[serde(default)]
+    pub wave: Vec<Wave>,
+}
+
+/// Whirls at the start, turning one way and the other like the squares of a chessboard, with no flow through the sides of the domain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wave {
+    /// How many whirls there are side by side along x and along y.
+    pub half_waves: [u64; 2],
+    /// The vorticity in the middle of the whirl at the origin, in 1/s; positive turns counter-clockwise.
+    pub vorticity: f64,
 }
 
 /// Smoke, or dye: markers that are carried along and show the flow. It fills its shape once, or all the time if it has a `stop`.

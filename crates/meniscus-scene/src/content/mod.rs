@@ -6,6 +6,7 @@
 mod body;
 mod fluid;
 mod material;
+mod modes;
 mod regions;
 mod settings;
 mod shape;
@@ -14,8 +15,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use body::Body;
-pub use fluid::{Fluid, Smoke};
+pub use fluid::{Fluid, Smoke, Wave};
 pub use material::Material;
+pub use modes::{Enrich, Modes, ModesFeedback, ModesForces, ModesIntegrator, Stroke};
 pub use regions::{RegionFluids, RegionModel, Regions};
 pub use settings::{
     Air, AirModel, AllCheckpoints, Camera, KeepCheckpoints, Output, Particles, Render, Show, Solver,
@@ -74,6 +76,8 @@ pub struct Content {
     /// How the deep interior of fluids moves together.
     #[serde(default)]
     pub regions: Regions,
+    /// How a flow is made of modes: `[modes]`, with `method = "modes"`.
+    pub modes: Option<Modes>,
     /// How accurately the pressure is solved for.
     #[serde(default)]
     pub solver: Solver,
@@ -92,6 +96,8 @@ pub enum Method {
     /// Liquids with a surface, and what they carry, by particles on a grid.
     #[default]
     Grid,
+    /// One fluid that fills a closed box, as a sum of few modes, with bodies in it: fast enough to be played with. Only in 2D.
+    Modes,
 }
 
 /// The box that the simulation happens in, from the origin to `size`. Its sides are walls unless they are open;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use meniscus_core::grid::Field;
 use meniscus_core::particles::Particles;
 use meniscus_core::shape::Shape;
+use meniscus_core::whirls::Whirls;
 use meniscus_io::{Channel, Frame, FrameBubble, NO_AIR, OPEN_AIR, Points, names};
 use meniscus_liquid::projection::{self, AffineTiles, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
@@ -40,7 +41,14 @@ impl<const D: usize> Liquid<D> {
         bodies
             .extend(setup.fluid.iter().map(|f| InitialLiquid { shape: everywhere(), velocity: f.velocity }));
         let surroundings = surroundings_of(world, Step::new(0.0, 0.0));
-        let state = State::with_second(&params, &bodies, &second, &surroundings);
+        let mut state = State::with_second(&params, &bodies, &second, &surroundings);
+        let whirls: &[Whirls] = setup.fluid.as_ref().map_or(&[], |fluid| &fluid.whirls);
+        if !whirls.is_empty() {
+            state.stir(&params, &|x| {
+                let added = whirls.iter().map(|whirls| whirls.velocity([x[0], x[1]]));
+                added.fold([0.0; D], |sum, [u, v]| std::array::from_fn(|axis| sum[axis] + [u, v, 0.0][axis]))
+            });
+        }
         Self { params, state, workspace: Workspace::default() }
     }
 
@@ -111,11 +119,8 @@ impl<const D: usize> System<D> for Liquid<D> {
         &self.state.bodies
     }
 
-    fn bodies_mut(&mut self) -> &mut [RigidState<D>] {
-        &mut self.state.bodies
-    }
-
     fn step(&mut self, world: &World<D>, now: Step) -> Result<Stats, StepFailure> {
+        let contacts = world.move_bodies(&mut self.state.bodies, now);
         let surroundings = surroundings_of(world, now);
         let info = step(&mut self.state, &self.params, &surroundings, now.dt, &mut self.workspace)?;
         self.state.time = now.end;
@@ -123,7 +128,7 @@ impl<const D: usize> System<D> for Liquid<D> {
         let sources: Vec<&str> = sources.map(|source| source.name.as_str()).collect();
         let mut warnings = step_warnings(&world.setup, &sources, &info);
         warnings.extend(volume_warning(&self.state, self.params.grid.dx));
-        Ok(Stats { warnings, ..self.stats(&world.setup, now.dt, &info) })
+        Ok(Stats { contacts, warnings, ..self.stats(&world.setup, now.dt, &info) })
     }
 
     fn rearrange(&mut self, world: &World<D>, change: Rearrangement<D>) -> Vec<BubbleEvent> {
@@ -260,6 +265,7 @@ impl<const D: usize> Liquid<D> {
             drained_volume: -info.volume_book.drained - info.volume_book.left,
             volume_book: info.volume_book,
             energy_book: info.energy_book,
+            modes: None,
             warnings: Vec::new(),
             events: info.bubble_events.iter().map(|event| event_line(event, state.time)).collect(),
         }

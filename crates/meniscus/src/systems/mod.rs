@@ -2,6 +2,7 @@
 //! know nothing of it.
 
 mod liquid;
+mod modes;
 mod terms;
 mod warnings;
 
@@ -15,6 +16,7 @@ use meniscus_scene::{LiquidSetup, Method, ProbeKind, Setup};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use liquid::Liquid;
+pub(crate) use modes::{Modes, SavedModes};
 
 use crate::controls::Controls;
 use crate::error::StepFailure;
@@ -38,10 +40,7 @@ pub(crate) trait System<const D: usize>: Any + Send {
     /// The rigid bodies.
     fn bodies(&self) -> &[RigidState<D>];
 
-    /// The rigid bodies, to be moved.
-    fn bodies_mut(&mut self) -> &mut [RigidState<D>];
-
-    /// Takes a step, for which the bodies have moved. What all systems have in common is filled in by whoever calls this.
+    /// Takes a step, in which the bodies move. What all systems have in common is filled in by whoever calls this.
     fn step(&mut self, world: &World<D>, step: Step) -> Result<Stats, StepFailure>;
 
     /// Changes what is where between two steps, in a world that is as it is after it; tells what happened to bubbles.
@@ -94,18 +93,25 @@ pub(crate) struct Size {
 pub(crate) enum Saved<const D: usize> {
     /// A liquid on a grid.
     Liquid(State<D>),
+    /// A flow of modes.
+    Modes(SavedModes<D>),
 }
 
 /// The system of a scene at its beginning.
-pub(crate) fn begin<const D: usize>(world: &World<D>) -> Box<dyn System<D>> {
-    match world.setup.method {
+///
+/// # Errors
+/// If what fluid and bodies do at first cannot be found.
+pub(crate) fn begin<const D: usize>(world: &World<D>) -> Result<Box<dyn System<D>>, StepFailure> {
+    Ok(match world.setup.method {
         Method::Grid => Box::new(Liquid::new(world)),
-    }
+        Method::Modes => Box::new(Modes::new(world)?),
+    })
 }
 
 /// The system of a scene where it was saved.
 pub(crate) fn resume<const D: usize>(world: &World<D>, saved: Saved<D>) -> Box<dyn System<D>> {
     match saved {
         Saved::Liquid(state) => Box::new(Liquid::resume(world, state)),
+        Saved::Modes(saved) => Box::new(Modes::resume(world, saved)),
     }
 }

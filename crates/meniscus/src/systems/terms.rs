@@ -31,7 +31,7 @@ pub fn surroundings_of<const D: usize>(world: &World<D>, step: Step) -> Surround
 }
 
 /// Whether smoke fills its shape in a substep: once, or all the time until it stops.
-fn fills<const D: usize>(smoke: &SmokeSetup<D>, [from, to]: [f64; 2]) -> bool {
+pub fn fills<const D: usize>(smoke: &SmokeSetup<D>, [from, to]: [f64; 2]) -> bool {
     match smoke.stop {
         Some(stop) => smoke.start <= from && from < stop,
         None if from == to => smoke.start <= from,

@@ -1,14 +1,15 @@
-//! From shapes to outlines of panels.
+//! Outlines of shapes in the plane, as polygons.
 //!
 //! The edge of a shape consists of parts of the edges of what it is made of: segments and arcs that are known exactly. So corners are where two of them meet, and nothing is
 //! sampled on a grid.
 
 use std::f64::consts::{PI, TAU};
 
-use meniscus_core::shape::{Kind, RigidTransform, Shape};
 use thiserror::Error;
 
-/// Why a shape has no outline of panels.
+use super::{Kind, RigidTransform, Shape};
+
+/// Why a shape has no [`outline`].
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum OutlineError {
     /// It has no edge, or an edge without an end.
@@ -20,29 +21,29 @@ pub enum OutlineError {
         /// How many.
         count: usize,
     },
-    /// Panels are too long.
-    #[error("its outline is {length:.4} m long, too short for panels of {panel} m: at most {most:.4} m")]
+    /// Sides are too long.
+    #[error("its outline is {length:.4} m long, too short for panels of {side} m")]
     TooShort {
         /// The length of the outline, in m.
         length: f64,
-        /// The length of panels, in m.
-        panel: f64,
-        /// The longest that panels may be, in m.
+        /// The length of sides, in m.
+        side: f64,
+        /// The longest that sides may be, in m.
         most: f64,
     },
     /// There are more than anyone could wait for.
-    #[error("its outline of {length:.4} m would have {panels} panels of {panel} m: at most {MOST}")]
+    #[error("its outline of {length:.4} m would have {sides} panels of {side} m, more than {MOST}")]
     TooMany {
         /// The length of the outline, in m.
         length: f64,
-        /// The length of panels, in m.
-        panel: f64,
-        /// How many panels there would be.
-        panels: usize,
+        /// The length of sides, in m.
+        side: f64,
+        /// How many sides there would be.
+        sides: usize,
     },
 }
 
-/// No outline has fewer panels.
+/// No outline has fewer sides.
 const LEAST: usize = 8;
 /// Nor more.
 const MOST: usize = 2000;
@@ -53,27 +54,27 @@ const BESIDE: f64 = 1e-6;
 /// An edge that turns by less than this, in radians, has no corner there.
 const SMOOTH: f64 = 0.1;
 
-/// The corners of a polygon, counter-clockwise, that stands for the outline of a shape with panels about as long as asked for: closer to corners, where the flow
-/// is singular, and with the area of the shape.
-pub fn panelled(shape: &Shape<2>, panel: f64) -> Result<Vec<[f64; 2]>, OutlineError> {
+/// The corners of a polygon, counter-clockwise, that stands for the outline of a shape in one piece, with sides about as long as asked for. Towards corners of the shape, where flows are
+/// singular, sides become shorter, and the polygon has the area of the shape.
+pub fn outline(shape: &Shape<2>, side: f64) -> Result<Vec<[f64; 2]>, OutlineError> {
     let reach = reach(shape).ok_or(OutlineError::Open)?;
     let mut edges = Vec::new();
     collect(shape, &RigidTransform::IDENTITY, Side { is_inside: true, level: 0.0 }, reach, &mut edges);
     let parts: Vec<Part> =
         (0..edges.len()).flat_map(|k| parts_of(shape, &edges, k, BESIDE * reach)).collect();
-    let mut loops = chained(parts, 1e2 * BESIDE * reach)?;
-    let [outline] = &mut loops[..] else {
+    let loops = chained(parts, 1e2 * BESIDE * reach)?;
+    let [parts] = &loops[..] else {
         return Err(OutlineError::Several { count: loops.len() });
     };
-    let length: f64 = outline.iter().map(|part| part.length(&edges)).sum();
-    if length < LEAST as f64 * panel {
-        return Err(OutlineError::TooShort { length, panel, most: length / LEAST as f64 });
+    let length: f64 = parts.iter().map(|part| part.length(&edges)).sum();
+    if length < LEAST as f64 * side {
+        return Err(OutlineError::TooShort { length, side, most: length / LEAST as f64 });
     }
-    let panels = (length / panel) as usize;
-    if panels > MOST {
-        return Err(OutlineError::TooMany { length, panel, panels });
+    let sides = (length / side) as usize;
+    if sides > MOST {
+        return Err(OutlineError::TooMany { length, side, sides });
     }
-    Ok(divided(outline, &edges, panel))
+    Ok(divided(parts, &edges, side))
 }
 
 /// How far a shape reaches, if it ends at all.
@@ -329,8 +330,8 @@ fn chained(mut parts: Vec<Part>, near: f64) -> Result<Vec<Vec<Part>>, OutlineErr
     if loops.is_empty() { Err(OutlineError::Open) } else { Ok(loops) }
 }
 
-/// The corners of panels along an outline.
-fn divided(outline: &mut [Part], edges: &[Edge], panel: f64) -> Vec<[f64; 2]> {
+/// The corners along an outline.
+fn divided(outline: &[Part], edges: &[Edge], side: f64) -> Vec<[f64; 2]> {
     let count = outline.len();
     let is_corner = |k: usize| {
         let (before, after) =
@@ -343,9 +344,9 @@ fn divided(outline: &mut [Part], edges: &[Edge], panel: f64) -> Vec<[f64; 2]> {
     let mut normals = Vec::new();
     for (k, part) in outline.iter().enumerate() {
         let least = if count == 1 { LEAST } else { 2 };
-        let panels = ((part.length(edges) / panel).ceil() as usize).max(least);
-        for j in 0..panels {
-            let along = spaced(j as f64 / panels as f64, corners[k], corners[(k + 1) % count]);
+        let sides = ((part.length(edges) / side).ceil() as usize).max(least);
+        for j in 0..sides {
+            let along = spaced(j as f64 / sides as f64, corners[k], corners[(k + 1) % count]);
             let (point, normal) = part.at(edges, along);
             points.push(point);
             // Corners stay, and so do straight edges.
@@ -357,7 +358,7 @@ fn divided(outline: &mut [Part], edges: &[Edge], panel: f64) -> Vec<[f64; 2]> {
     points
 }
 
-/// Where a panel begins: close to corners panels are shorter.
+/// Where a side begins: close to corners they are shorter.
 fn spaced(part: f64, at_start: bool, at_end: bool) -> f64 {
     match (at_start, at_end) {
         (false, false) => part,
@@ -418,14 +419,14 @@ fn unit(x: [f64; 2]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meniscus_core::shape::Rotation;
+    use crate::shape::Rotation;
 
     fn boxed(lower: [f64; 2], upper: [f64; 2]) -> Shape<2> {
         Shape::box_between(lower, upper).unwrap()
     }
 
-    fn area_of(shape: &Shape<2>, panel: f64) -> f64 {
-        polygon_area(&panelled(shape, panel).unwrap())
+    fn area_of(shape: &Shape<2>, side: f64) -> f64 {
+        polygon_area(&outline(shape, side).unwrap())
     }
 
     #[test]
@@ -465,11 +466,11 @@ mod tests {
     #[test]
     fn what_has_no_outline_of_its_own_is_refused() {
         let ring = Shape::sphere([0.0; 2], 1.0).unwrap().shell(0.2).unwrap();
-        assert_eq!(panelled(&ring, 0.1), Err(OutlineError::Several { count: 2 }));
+        assert_eq!(outline(&ring, 0.1), Err(OutlineError::Several { count: 2 }));
         let plane = Shape::half_space([0.0; 2], [0.0, 1.0]).unwrap();
-        assert_eq!(panelled(&plane, 0.1), Err(OutlineError::Open));
+        assert_eq!(outline(&plane, 0.1), Err(OutlineError::Open));
         let speck = Shape::sphere([0.0; 2], 0.01).unwrap();
-        assert!(matches!(panelled(&speck, 0.1), Err(OutlineError::TooShort { .. })));
-        assert!(matches!(panelled(&speck, 1e-5), Err(OutlineError::TooMany { .. })));
+        assert!(matches!(outline(&speck, 0.1), Err(OutlineError::TooShort { .. })));
+        assert!(matches!(outline(&speck, 1e-5), Err(OutlineError::TooMany { .. })));
     }
 }

@@ -1,0 +1,171 @@
+//! Points that the flow carries, and that carry nothing.
+
+use meniscus_core::parallel;
+use meniscus_core::particles::{jittered, markers_along};
+use meniscus_core::serde_array::bulk;
+use serde::{Deserialize, Serialize};
+
+use crate::flow::{Sines, velocities_at_nodes};
+use crate::panels::{Body, Pose};
+
+/// Points that show the flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tracers {
+    /// Where they are, in m.
+    #[serde(with = "bulk")]
+    pub position: Vec<[f32; 2]>,
+}
+
+/// Tracers that are moved together, so that what comes of it does not depend on the number of threads.
+const PIECE: usize = 4096;
+/// Cells of velocities along the longer side of the box: between them the velocity is taken to be linear.
+const CELLS: usize = 128;
+
+impl Tracers {
+    /// Carries them for a time by a flow that stays as it is (the midpoint rule); none leaves the box or gets into a body.
+    pub fn carry(&mut self, velocities: &Velocities, bodies: &[Body], poses: &[Pose], dt: f64) {
+        let half = 0.5 * dt as f32;
+        let obstacles: Vec<Obstacle> = bodies.iter().zip(poses).map(Obstacle::new).collect();
+        parallel::for_chunks(&mut self.position, PIECE, |_, points| {
+            for x in points {
+                let first = velocities.at(*x);
+                let middle = velocities.at([0, 1].map(|axis| x[axis] + half * first[axis]));
+                *x = [0, 1].map(|axis| x[axis] + 2.0 * half * middle[axis]);
+                for obstacle in &obstacles {
+                    obstacle.keep_out(x);
+                }
+                *x = [0, 1].map(|axis| x[axis].clamp(0.0, velocities.size[axis]));
+            }
+        });
+    }
+
+    /// Adds one in each part of a grid's cells that has none, where asked for; `dx` is the edge of a cell, and the parts reach from the first to the last.
+    pub fn fill(
+        &mut self,
+        dx: f64,
+        [first, last]: [[usize; 2]; 2],
+        salt: u64,
+        belongs: impl Fn([f64; 2]) -> bool + Sync,
+    ) {
+        let along = markers_along::<2>() as f64 / dx;
+        let count = [0, 1].map(|axis| (last[axis] + 1).saturating_sub(first[axis]));
+        let mut is_full = vec![false; count[0] * count[1]];
+        for x in &self.position {
+            let part = x.map(|x| (f64::from(x) * along) as usize);
+            if (0..2).all(|axis| (first[axis]..=last[axis]).contains(&part[axis])) {
+                is_full[(part[0] - first[0]) * count[1] + part[1] - first[1]] = true;
+            }
+        }
+        let new = parallel::gather(is_full.len(), |number| {
+            let part = [first[0] + number / count[1], first[1] + number % count[1]];
+            // Parts are as half-cells of cells of a grid that is finer.
+            let half = part[0] % 2 + 2 * (part[1] % 2);
+            let x = jittered(part.map(|p| p / 2), half, salt).map(|c| (2.0 * f64::from(c) / along) as f32);
+            (!is_full[number] && belongs(x.map(f64::from))).then_some(x)
+        });
+        self.position.extend(new);
+    }
+}
+
+/// The velocity on a grid of points.
+pub struct Velocities {
+    size: [f32; 2],
+    cells: [usize; 2],
+    /// By x.
+    values: Vec<[f32; 2]>,
+}
+
+impl Velocities {
+    /// Of a flow by its vorticity in sines.
+    pub fn new(sines: &Sines, vorticity: &[f64]) -> Self {
+        let longer = sines.size[0].max(sines.size[1]);
+        let cells = sines.size.map(|side| ((CELLS as f64 * side / longer).round() as usize).max(2));
+        let values = velocities_at_nodes(sines, vorticity, cells);
+        let values = values.into_iter().map(|velocity| velocity.map(|v| v as f32)).collect();
+        Self { size: sines.size.map(|side| side as f32), cells, values }
+    }
+
+    /// At a point; beyond the box that of its edge.
+    fn at(&self, x: [f32; 2]) -> [f32; 2] {
+        let place = |axis: usize| {
+            let along =
+                (x[axis] / self.size[axis] * self.cells[axis] as f32).clamp(0.0, self.cells[axis] as f32);
+            let cell = (along as usize).min(self.cells[axis] - 1);
+            (cell, along - cell as f32)
+        };
+        let ((i, s), (j, t)) = (place(0), place(1));
+        let columns = self.cells[1] + 1;
+        let of = |i: usize, j: usize| self.values[i * columns + j];
+        let (a, b, c, d) = (of(i, j), of(i, j + 1), of(i + 1, j), of(i + 1, j + 1));
+        [0, 1].map(|k| (1.0 - s) * ((1.0 - t) * a[k] + t * b[k]) + s * ((1.0 - t) * c[k] + t * d[k]))
+    }
+}
+
+/// A body in the way of tracers.
+struct Obstacle<'a> {
+    body: &'a Body,
+    pose: &'a Pose,
+    /// The square of how far it reaches from its centre.
+    reach: f64,
+}
+
+impl<'a> Obstacle<'a> {
+    fn new((body, pose): (&'a Body, &'a Pose)) -> Self {
+        let squares = body.profile.panels.iter().map(|p| p.start[0].powi(2) + p.start[1].powi(2));
+        Self { body, pose, reach: squares.fold(0.0, f64::max) }
+    }
+
+    /// Moves a point that is in the body to the nearest of its outline.
+    fn keep_out(&self, x: &mut [f32; 2]) {
+        let from_centre = [0, 1].map(|axis| f64::from(x[axis]) - self.pose.centre[axis]);
+        if from_centre[0].powi(2) + from_centre[1].powi(2) >= self.reach {
+            return;
+        }
+        let local = self.pose.turn_back(from_centre);
+        if let Some(outside) = self.body.profile.nearest_outside(local) {
+            *x = self.pose.place(outside).map(|c| c as f32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::panels::tests::disc;
+
+    #[test]
+    fn tracers_go_round_and_come_back() {
+        let sines = Sines { size: [1.0, 1.0], counts: [1, 1] };
+        let velocities = Velocities::new(&sines, &[20.0]);
+        let mut tracers = Tracers { position: vec![[0.5, 0.6], [0.3, 0.5], [0.5, 0.99]] };
+        let stream =
+            |x: &[f32; 2]| x.map(|c| (std::f64::consts::PI * f64::from(c)).sin()).iter().product::<f64>();
+        let before: Vec<f64> = tracers.position.iter().map(stream).collect();
+        for _ in 0..1000 {
+            tracers.carry(&velocities, &[], &[], 0.01);
+        }
+        for (x, before) in tracers.position.iter().zip(before) {
+            assert!((stream(x) - before).abs() < 5e-3, "{x:?}");
+        }
+    }
+
+    #[test]
+    fn none_gets_into_a_body() {
+        let bodies = [Body::of_density(disc(40, 0.2), 1.0)];
+        let poses = [Pose { centre: [0.5, 0.5], angle: 0.3 }];
+        let sines = Sines { size: [1.0, 1.0], counts: [2, 2] };
+        let velocities = Velocities::new(&sines, &[5.0, -10.0, 7.0, 20.0]);
+        let mut tracers = Tracers::default();
+        let outside = |x: [f64; 2]| (x[0] - 0.5).hypot(x[1] - 0.5) > 0.21;
+        tracers.fill(1.0 / 32.0, [[0, 0], [63, 63]], 1, outside);
+        let count = tracers.position.len();
+        assert!((count as f64 / 4096.0 - (1.0 - 0.044 * std::f64::consts::PI)).abs() < 0.01, "{count}");
+        tracers.fill(1.0 / 32.0, [[0, 0], [63, 63]], 2, outside);
+        assert_eq!(tracers.position.len(), count, "what is full is not filled again");
+        for _ in 0..100 {
+            tracers.carry(&velocities, &bodies, &poses, 0.02);
+            let inside = |x: &&[f32; 2]| (x[0] - 0.5).hypot(x[1] - 0.5) < 0.198;
+            assert_eq!(tracers.position.iter().filter(inside).count(), 0);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Flows that are made of modes: what they can do, and what they refuse.
+
+use meniscus_core::shape::{OutlineError, Shape, outline};
+
+use super::Builder;
+use super::warnings::{body_at_the_start, solid_at_the_start};
+use crate::content::{AirModel, Content, Method, Modes, Probe, RegionModel, Walls};
+use crate::document::Node;
+use crate::problem::Place;
+use crate::setup::{ModesSetup, Setup, StrokeSetup};
+
+/// Panels along the shorter side of the domain, if nothing is said of them.
+const PANELS_ACROSS: f64 = 50.0;
+/// Coefficients of modes; as many eigenmodes take a second a step.
+const LONGEST_STROKE: usize = 10_000;
+
+impl<const D: usize> Builder<'_, D> {
+    /// How the flow is made of modes, if it is.
+    pub(super) fn modes(&mut self, content: &Content, root: &Node) -> Option<Option<ModesSetup>> {
+        if content.method != Method::Modes {
+            if let Some(key) = root.key("modes").filter(|_| content.modes.is_some()) {
+                let help = "add method = \"modes\" at the top of the file, or remove [modes]";
+                let message = "[modes] has no meaning with method = \"grid\"";
+                self.problems.error(&key.place, message, "only with method = \"modes\"", help);
+                return None;
+            }
+            return Some(None);
+        }
+        let node = root.at("modes");
+        let default = Modes::default();
+        let modes = content.modes.as_ref().unwrap_or(&default);
+        let is_possible = self.is_possible_with_modes(content, root);
+        let extent = self.domain.extent();
+        let shorter = extent.into_iter().fold(f64::INFINITY, f64::min);
+        let panel = modes.panel.unwrap_or(shorter / PANELS_ACROSS);
+        let mut strokes = Vec::new();
+        for (index, enrich) in modes.enrich.iter().enumerate() {
+            let node = node.at("enrich").entry(index).at("stroke").at("points");
+            let mut points = Vec::new();
+            for (k, point) in enrich.stroke.points.iter().enumerate() {
+                let point = self.entries::<2>(node.entry(k), point)?;
+                if (0..2).any(|axis| !(0.0..=extent[axis]).contains(&point[axis])) {
+                    let help = format!("the domain reaches from the origin to {extent:?}");
+                    let message = "the stroke leaves the domain";
+                    self.problems.error(&node.entry(k).place, message, "outside", help);
+                    return None;
+                }
+                points.push(point);
+            }
+            let length: f64 = points.windows(2).map(|p| (p[1][0] - p[0][0]).hypot(p[1][1] - p[0][1])).sum();
+            if length <= 0.0 || points.len() > LONGEST_STROKE {
+                let message = "a stroke is a line with two points at least";
+                let help = format!("give two or more different points, at most {LONGEST_STROKE}");
+                self.problems.error(&node.place, message, format!("{} points", points.len()), help);
+                return None;
+            }
+            let name = enrich.name.clone().unwrap_or_else(|| format!("drawn-{}", index + 1));
+            strokes.push(StrokeSetup {
+                name,
+                points,
+                width: enrich.stroke.width,
+                speed: enrich.stroke.speed,
+            });
+        }
+        is_possible.then_some(())?;
+        Some(Some(ModesSetup {
+            count: modes.count as usize,
+            integrator: modes.integrator,
+            feedback: modes.feedback,
+            shed_time: modes.shed_time,
+            panel,
+            forces: modes.forces,
+            strokes,
+        }))
+    }
+
+    /// Refuses, by name, what modes cannot do.
+    fn is_possible_with_modes(&mut self, content: &Content, root: &Node) -> bool {
+        const OTHERWISE: &str = "remove it, or simulate with method = \"grid\"";
+        let mut sound = true;
+        let mut refuse = |place: Option<&Place>, what: &str, why: &str, help: &str| {
+            let Some(place) = place else { return };
+            sound = false;
+            let message = format!("{what} is not possible with method = \"modes\"");
+            self.problems.error(place, message, why, help);
+        };
+        let domain = root.at("domain");
+        let only_2d = "give domain.size two entries, or simulate with method = \"grid\"";
+        refuse(Some(&domain.at("size").place).filter(|_| D != 2), "a 3D scene", "only in 2D", only_2d);
+        for (key, what) in [("liquid", "[[liquid]]"), ("source", "[[source]]"), ("sink", "[[sink]]")] {
+            let list = root.key(key).map(|key| &key.place);
+            refuse(list, what, "one fluid fills the box", OTHERWISE);
+        }
+        let open = !content.domain.open.is_empty();
+        refuse(
+            Some(&domain.at("open").place).filter(|_| open),
+            "an open side",
+            "the box is closed",
+            OTHERWISE,
+        );
+        let no_slip = content.domain.walls == Walls::NoSlip;
+        refuse(
+            Some(&domain.at("walls").place).filter(|_| no_slip),
+            "fluid that sticks to walls",
+            "it slips",
+            OTHERWISE,
+        );
+        let air = content.air.model != AirModel::default();
+        refuse(
+            root.key("air").map(|key| &key.place).filter(|_| air),
+            "[air]",
+            "one fluid fills the box",
+            OTHERWISE,
+        );
+        let regions = content.regions.model != RegionModel::None;
+        refuse(
+            root.key("regions").map(|key| &key.place).filter(|_| regions),
+            "[regions]",
+            "there are no cells to be cut",
+            OTHERWISE,
+        );
+        let moves = content.fluid.as_ref().and_then(|fluid| fluid.velocity.as_ref());
+        let moves = moves.is_some_and(|velocity| velocity.iter().any(|v| *v != 0.0));
+        let waves = "remove it, and give [[fluid.wave]] or strokes for a flow at the start";
+        let node = root.at("fluid").at("velocity");
+        refuse(
+            Some(&node.place).filter(|_| moves),
+            "a fluid that moves as a whole",
+            "its box is closed",
+            waves,
+        );
+        for (index, smoke) in content.smoke.iter().enumerate() {
+            let node = root.at("smoke").entry(index).at("buoyancy");
+            refuse(
+                Some(&node.place).filter(|_| smoke.buoyancy != 0.0),
+                "smoke that rises",
+                "it is only carried",
+                OTHERWISE,
+            );
+        }
+        for (index, probe) in content.probe.iter().enumerate() {
+            let is_possible = matches!(probe, Probe::Velocity { .. });
+            let node = root.at("probe").entry(index).at("kind");
+            let help = "modes measure kind = \"velocity\"";
+            refuse(Some(&node.place).filter(|_| !is_possible), "this kind of probe", "needs a grid", help);
+        }
+        sound
+    }
+
+    /// Refuses outlines that no panels can be made of, and things that overlap at the start.
+    pub(super) fn outlines_of_panels(&mut self, setup: &Setup<D>, root: &Node) {
+        let Some(modes) = &setup.modes else { return };
+        let solids =
+            setup.solids.iter().enumerate().map(|(k, s)| ("solid", k, &s.name, solid_at_the_start(s)));
+        let bodies = setup.bodies.iter().enumerate().map(|(k, b)| ("body", k, &b.name, body_at_the_start(b)));
+        let mut earlier: Vec<(String, Shape<D>)> = Vec::new();
+        for (kind, index, name, shape) in solids.chain(bodies) {
+            let Some(shape) = shape else { continue };
+            let node = root.at(kind).entry(index).at("shape");
+            let in_plane: &dyn std::any::Any = &shape;
+            if let Some(error) = in_plane.downcast_ref().and_then(|plane| outline(plane, modes.panel).err()) {
+                let help = match &error {
+                    OutlineError::TooShort { most, .. } => format!("set modes.panel to {most:.2e} at most"),
+                    OutlineError::TooMany { .. } => "raise modes.panel".into(),
+                    _ => "split it into parts without holes, or simulate with method = \"grid\"".into(),
+                };
+                let message = format!("no panels can be made of \"{name}\": {error}");
+                self.problems.error(&node.place, message, "this shape", help);
+                continue;
+            }
+            let bounds = shape.bounds();
+            let (lower, upper) = (self.domain.lower, self.domain.upper);
+            let film = 0.5 * modes.panel;
+            if (0..D).any(|a| bounds.lower[a] < lower[a] + film || bounds.upper[a] > upper[a] - film) {
+                let message = format!("\"{name}\" reaches into a side of the domain, or nearly");
+                let help = format!("leave {film:.4} m at least between it and the sides: half a panel");
+                self.problems.error(&node.place, message, "too near to a side", help);
+            }
+            for (other, of_other) in &earlier {
+                if self.meet(&shape, of_other, -0.5 * film / self.grid.dx) {
+                    let message = format!("\"{name}\" and \"{other}\" overlap at the start, or nearly");
+                    let help = format!("leave {film:.4} m at least between them: half a panel");
+                    self.problems.error(&node.place, message, "too near", help);
+                }
+            }
+            earlier.push((name.clone(), shape));
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A flow that is made of modes, as it is written.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a flow is made of modes; only with `method = "modes"`. The modes are the eigenfunctions of the box, from the largest to smaller ones, and those that are drawn. Bodies are in
+/// the flow by vortices on their outlines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Modes {
+    /// How many eigenmodes there are. More show smaller whirls; there are about as many as pairs of waves that fit into the box.
+    #[schemars(range(min = 1, max = 4096))]
+    pub count: u64,
+    /// How the flow is advanced.
+    pub integrator: ModesIntegrator,
+    /// How the modes learn of bodies.
+    pub feedback: ModesFeedback,
+    /// In what time, in seconds, all but 1/e of the vortices on a body go over into the modes, with `feedback = "shed"`. Short times make thick wakes.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub shed_time: f64,
+    /// How long the pieces are that outlines are made of, in metres; a fiftieth of the shorter side of the domain if left out. Bodies that touch stay half of it apart.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub panel: Option<f64>,
+    /// What the fluid does to bodies.
+    pub forces: ModesForces,
+    /// Modes that are added to the eigenmodes; any number of `[[modes.enrich]]` tables.
+    pub enrich: Vec<Enrich>,
+}
+
+impl Default for Modes {
+    fn default() -> Self {
+        Self {
+            count: 100,
+            integrator: ModesIntegrator::Conserving,
+            feedback: ModesFeedback::Shed,
+            shed_time: 0.2,
+            panel: None,
+            forces: ModesForces::Potential,
+            enrich: Vec::new(),
+        }
+    }
+}
+
+/// How a flow of modes is advanced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModesIntegrator {
+    /// A method of fourth order, after which energy and enstrophy are made what they were; what that took is in the results.
+    #[default]
+    Conserving,
+    /// The implicit midpoint rule, which keeps both by itself; of second order and slower.
+    Midpoint,
+    /// The method of fourth order alone.
+    Rk4,
+    /// The exponential of the paper (Gerszewski 2015): for comparison.
+    Paper,
+}
+
+/// How the modes learn of bodies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModesFeedback {
+    /// The vortices on bodies go over into them in the course of `shed_time`.
+    #[default]
+    Shed,
+    /// They go over as a whole in each step, as in the paper: what comes of it depends on the length of steps.
+    Paper,
+    /// Not at all: bodies part the flow and leave no wake.
+    None,
+}
+
+/// What the fluid does to bodies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModesForces {
+    /// All that pressure does, with the inertia of the fluid that bodies take along.
+    #[default]
+    Potential,
+    /// The dynamic pressure alone, and buoyancy, as in the paper: for comparison.
+    Paper,
+}
+
+/// A mode that is drawn: the flow that a stroke would make, less what the modes before it hold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Enrich {
+    /// The name in messages and results, no two the same; `drawn-1`, `drawn-2` and so on if left out.
+    pub name: Option<String>,
+    /// The line that is drawn.
+    pub stroke: Stroke,
+}
+
+/// A line along which fluid is set in motion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stroke {
+    /// The points of the line, in metres: two at least, each `[x, y]`.
+    pub points: Vec<Vec<f64>>,
+    /// How wide the stroke is to either side, in metres: that far from the line the fluid has 61 % of the speed on it.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub width: f64,
+    /// The speed along the line at the start, in m/s; at rest if left out, so that the mode is there for what the flow makes of it.
+    #[serde(default)]
+    pub speed: f64,
+}

@@ -1,0 +1,465 @@
+//! A flow of modes, with bodies in it. It lives in the plane; `D` is 2.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
+use meniscus_core::particles::markers_along;
+use meniscus_core::shape::{RigidTransform, Shape, outline};
+use meniscus_core::vector::norm;
+use meniscus_io::{Channel, Frame, Points, names};
+use meniscus_liquid::{EnergyBook, VolumeBook};
+use meniscus_modal::flow::{Basis, Dynamics, Integrator, Stroke};
+use meniscus_modal::panels::{Body, Motion, Pose, Profile};
+use meniscus_modal::{
+    BodyState, Course, Encounters, Feedback, Forces, Observer, Params, State, StepInfo, Touching, Tracers,
+    Workspace, begin, step,
+};
+use meniscus_rigid::{RigidState, Touch, twist};
+use meniscus_scene::{ModesFeedback, ModesForces, ModesIntegrator, ModesSetup, ProbeKind, Setup};
+use serde::{Deserialize, Serialize};
+
+use super::terms::fills;
+use super::{Rearrangement, Saved, Size, System};
+use crate::bodies::body_stats;
+use crate::controls::Controls;
+use crate::error::StepFailure;
+use crate::stats::{BubbleEvent, CellCounts, ContactStats, ModesStats, ProbeValue, SolveStats, Stats};
+use crate::warning::Warning;
+use crate::world::{Step, World};
+
+/// A flow of modes, and what its solver works in.
+pub(crate) struct Modes<const D: usize> {
+    params: Params,
+    things: Things,
+    observer: Observer,
+    saved: SavedModes<D>,
+    workspace: Workspace,
+    /// The shortest time in which something happens that the state does not tell, in s.
+    shed_time: f64,
+}
+
+/// What a checkpoint keeps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedModes<const D: usize> {
+    state: State,
+    bodies: Vec<RigidState<D>>,
+}
+
+/// The bodies of the scene, and after them its solids.
+struct Things {
+    bodies: Vec<Body>,
+    /// The centre of the area of each in its own frame: near the origin for bodies, whose centre of mass is there.
+    centres: Vec<[f64; 2]>,
+}
+
+impl Things {
+    fn new<const D: usize>(setup: &Setup<D>) -> Self {
+        let panel = of(setup).panel;
+        let of_body = setup.bodies.iter().map(|body| (&body.shape, body.density / setup.density));
+        let of_solid = setup.solids.iter().map(|solid| (&solid.shape, 0.0));
+        let thing = |(shape, density_ratio): (&Shape<D>, f64)| {
+            let shape: &dyn Any = shape;
+            let plane: &Shape<2> = shape.downcast_ref().expect("modes live in the plane");
+            let points = outline(plane, panel).expect("the scene has made this outline");
+            let (profile, centre) = Profile::of_polygon(&points);
+            (Body::of_density(profile, density_ratio), centre)
+        };
+        let (bodies, centres) = of_body.chain(of_solid).map(thing).unzip();
+        Self { bodies, centres }
+    }
+
+    /// Where one is, if its shape is moved like this.
+    fn pose<const D: usize>(&self, number: usize, transform: &RigidTransform<D>) -> Pose {
+        let matrix = transform.rotation.matrix();
+        let centre = plane(transform.apply(space(self.centres[number])));
+        Pose { centre, angle: matrix[1][0].atan2(matrix[0][0]) }
+    }
+
+    /// How a body of the scene is, and moves.
+    fn state<const D: usize>(&self, number: usize, state: &RigidState<D>) -> BodyState {
+        let [x, y] = plane(state.pose.rotation.apply(space(self.centres[number])));
+        let ([u, v], [_, _, spin]) = (plane(state.centre_velocity()), state.angular_velocity());
+        BodyState { pose: self.pose(number, &state.pose), motion: [u - spin * y, v + spin * x, spin] }
+    }
+
+    /// Gives bodies of the scene the motions of their centres.
+    fn give_motions<const D: usize>(&self, from: &[BodyState], bodies: &mut [RigidState<D>]) {
+        for ((body, centre), BodyState { motion: [u, v, spin], .. }) in
+            bodies.iter_mut().zip(&self.centres).zip(from)
+        {
+            let [x, y] = plane(body.pose.rotation.apply(space(*centre)));
+            body.velocity = twist::<D>(space([u + spin * y, v - spin * x]), [0.0, 0.0, *spin]);
+        }
+    }
+}
+
+fn plane<const D: usize>(x: [f64; D]) -> [f64; 2] {
+    [x[0], x[1]]
+}
+
+fn space<const D: usize>(x: [f64; 2]) -> [f64; D] {
+    std::array::from_fn(|axis| x[axis.min(1)])
+}
+
+impl<const D: usize> Modes<D> {
+    pub fn new(world: &World<D>) -> Result<Self, StepFailure> {
+        let (setup, modes) = (&world.setup, of(&world.setup));
+        let sides = setup.grid.cells.map(|n| n as f64 * setup.grid.dx);
+        let mut basis = Basis::new(plane(sides), modes.count);
+        let strokes: Vec<Stroke> = modes.strokes.iter().map(stroke).collect();
+        for (setup, stroke) in modes.strokes.iter().zip(&strokes) {
+            basis.add_mode(&setup.name, &Stroke { speed: 1.0, ..stroke.clone() }.flow(&basis.fine_sines()));
+        }
+        let dynamics = Dynamics::new(&basis);
+        let mut flow = vec![0.0; basis.len()];
+        let mut vorticity = vec![0.0; basis.sines.len()];
+        for wave in setup.fluid.iter().flat_map(|fluid| &fluid.whirls) {
+            if (0..2).all(|axis| wave.half_waves[axis] <= basis.sines.counts[axis]) {
+                vorticity[basis.sines.place(wave.half_waves)] += wave.vorticity;
+            }
+        }
+        for stroke in strokes.iter().filter(|stroke| stroke.speed != 0.0) {
+            let drawn = stroke.flow(&basis.sines);
+            vorticity.iter_mut().zip(&drawn).for_each(|(to, w)| *to += w);
+        }
+        flow.copy_from_slice(&dynamics.coefficients_of(&vorticity));
+        let bodies: Vec<RigidState<D>> = world.bodies.iter().map(RigidState::new).collect();
+        let state = State { flow, ..State::new(basis) };
+        let mut system = Self::resume(world, SavedModes { state, bodies });
+        system.saved.state.bodies = system.states(world, Step::new(0.0, 0.0));
+        begin(&mut system.saved.state, &system.things.bodies, &mut system.workspace)?;
+        system.saved.state.tracers = vec![Tracers::default(); setup.smoke.len()];
+        system.emit_smoke(world, Step::new(0.0, 0.0));
+        Ok(system)
+    }
+
+    /// Fills the shapes of smoke that are to be full at the end of a step, outside of bodies.
+    fn emit_smoke(&mut self, world: &World<D>, now: Step) {
+        let setup = &world.setup;
+        let (dx, along) = (setup.grid.dx, markers_along::<2>() as f64);
+        let salt = (now.end * setup.time.fps * 1e3) as u64;
+        let State { tracers, bodies, .. } = &mut self.saved.state;
+        for (smoke, tracers) in setup.smoke.iter().zip(tracers) {
+            if !fills(smoke, [now.from, now.end]) {
+                continue;
+            }
+            let bounds = smoke.shape.bounds();
+            let part = |x: f64, axis: usize| {
+                (x / dx * along).clamp(0.0, setup.grid.cells[axis] as f64 * along - 1.0) as usize
+            };
+            let ends = [bounds.lower, bounds.upper].map(|x| [0, 1].map(|axis| part(x[axis], axis)));
+            tracers.fill(dx, ends, salt, |x| {
+                let in_body = |(body, state): (&Body, &BodyState)| {
+                    body.profile.nearest_outside(state.pose.place_back(x)).is_some()
+                };
+                smoke.shape.signed_distance(space(x)) < 0.0
+                    && !self.things.bodies.iter().zip(&*bodies).any(in_body)
+            });
+        }
+    }
+
+    pub fn resume(world: &World<D>, saved: SavedModes<D>) -> Self {
+        let (setup, modes) = (&world.setup, of(&world.setup));
+        let params = Params {
+            density: setup.density,
+            viscosity: setup.viscosity / setup.density,
+            gravity: plane(setup.gravity),
+            integrator: match modes.integrator {
+                ModesIntegrator::Conserving => Integrator::Conserving,
+                ModesIntegrator::Midpoint => Integrator::Midpoint,
+                ModesIntegrator::Rk4 => Integrator::Rk4,
+                ModesIntegrator::Paper => Integrator::Paper,
+            },
+            feedback: match modes.feedback {
+                ModesFeedback::Shed => Feedback::Shed(modes.shed_time),
+                ModesFeedback::Paper => Feedback::Paper,
+                ModesFeedback::None => Feedback::None,
+            },
+            forces: match modes.forces {
+                ModesForces::Potential => Forces::Potential,
+                ModesForces::Paper => Forces::Paper,
+            },
+        };
+        let shed_time = if modes.feedback == ModesFeedback::Shed { modes.shed_time } else { f64::INFINITY };
+        let (things, observer) = (Things::new(setup), Observer::new(&saved.state.basis));
+        Self { params, things, observer, saved, workspace: Workspace::default(), shed_time }
+    }
+
+    /// The bodies as they are, and the solids at the end of a step.
+    fn states(&self, world: &World<D>, now: Step) -> Vec<BodyState> {
+        let count = self.saved.bodies.len();
+        let bodies = self.saved.bodies.iter().enumerate().map(|(k, state)| self.things.state(k, state));
+        let solids = (0..world.setup.solids.len()).map(|k| {
+            let pose_at = |time: f64| self.things.pose(count + k, &world.solid_pose(k, time));
+            // Keyframes are smooth between two of them.
+            let way = 1e-3 * now.dt.max(1e-3);
+            let [before, after] = [pose_at((now.end - way).max(0.0)), pose_at(now.end + way)];
+            let passed = now.end + way - (now.end - way).max(0.0);
+            let turn = (after.angle - before.angle + std::f64::consts::PI).rem_euclid(std::f64::consts::TAU);
+            let [u, v] = [0, 1].map(|axis| (after.centre[axis] - before.centre[axis]) / passed);
+            BodyState { pose: pose_at(now.end), motion: [u, v, (turn - std::f64::consts::PI) / passed] }
+        });
+        bodies.chain(solids).collect()
+    }
+
+    fn stats(&self, world: &World<D>, now: Step, info: &StepInfo, contacts: ContactStats) -> Stats {
+        let setup = &world.setup;
+        let energies = self.observer.energies(&self.saved.state, &self.params, &self.things.bodies);
+        let probes = setup.probes.iter().map(|p| (p.name.clone(), self.measure(&p.kind))).collect();
+        let state = &self.saved.state;
+        let [energy, enstrophy] = info.advanced.put_back;
+        let area = state.basis.sines.area();
+        let forces = info.forces.get(setup.bodies.len()..).unwrap_or_default();
+        let of_solid =
+            |(solid, force): (&meniscus_scene::SolidSetup<D>, &Motion)| (solid.name.clone(), force.to_vec());
+        Stats {
+            frame: 0,
+            substep: 0,
+            time: state.time,
+            dt: now.dt,
+            cells: CellCounts { liquid: setup.grid.cells.iter().product(), air: 0, solid: 0 },
+            particles: 0,
+            liquid_volume: area,
+            liquid_volume_target: area,
+            liquid_volume_uncorrected: area,
+            kinetic_energy: energies.kinetic,
+            potential_energy: energies.potential,
+            max_speed: self.max_speed(&setup.grid),
+            max_divergence: 0.0,
+            bubbles: Vec::new(),
+            bodies: setup.bodies.iter().zip(&self.saved.bodies).map(|(b, s)| body_stats(b, s)).collect(),
+            contacts,
+            probes,
+            solve: SolveStats {
+                unknowns: self.things.bodies.iter().map(Body::panels).sum(),
+                bubbles: 0,
+                regions: 0,
+                iterations: info.iterations,
+                residual: info.residual,
+                seconds: 0.0,
+            },
+            stages: BTreeMap::new(),
+            seconds: 0.0,
+            added_particles: 0,
+            thinned_particles: 0,
+            removed_particles: 0,
+            drained_particles: 0,
+            poured_volume: 0.0,
+            drained_volume: 0.0,
+            volume_book: VolumeBook::default(),
+            energy_book: EnergyBook::default(),
+            modes: Some(ModesStats {
+                energy: energies.of_modes,
+                enstrophy: energies.enstrophy,
+                energy_put_back: 0.125 * area * self.params.density * energy,
+                enstrophy_put_back: 0.125 * area * enstrophy,
+                energy_shed: info.shed,
+                substeps: info.advanced.substeps,
+                forces: setup.solids.iter().zip(forces).map(of_solid).collect(),
+            }),
+            warnings: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
+    /// The greatest speed of the modes on the cells of the grid, in m/s.
+    fn max_speed(&self, grid: &Grid<D>) -> f64 {
+        let cells = plane_cells(grid);
+        let streams = self.observer.streams(&self.saved.state, &[], cells);
+        let at = |i: usize, j: usize| streams[i * (cells[1] + 1) + j];
+        let mut most: f64 = 0.0;
+        for i in 0..cells[0] {
+            for j in 0..cells[1] {
+                most = most.max((at(i, j + 1) - at(i, j)).abs()).max((at(i + 1, j) - at(i, j)).abs());
+            }
+        }
+        most / grid.dx
+    }
+}
+
+fn plane_cells<const D: usize>(grid: &Grid<D>) -> [usize; 2] {
+    [grid.cells[0], grid.cells[1]]
+}
+
+fn of<const D: usize>(setup: &Setup<D>) -> &ModesSetup {
+    setup.modes.as_ref().expect("a scene of modes")
+}
+
+fn stroke(setup: &meniscus_scene::StrokeSetup) -> Stroke {
+    Stroke { points: setup.points.clone(), width: setup.width, speed: setup.speed }
+}
+
+/// What bodies meet in a step.
+struct Meeting<'a, const D: usize> {
+    world: &'a World<D>,
+    things: &'a Things,
+    bodies: &'a mut [RigidState<D>],
+    now: Step,
+    contacts: ContactStats,
+}
+
+/// How near things are that touch, in cells: as in the liquid on a grid.
+const TOUCHING: f64 = 2e-3;
+
+impl<const D: usize> Encounters for Meeting<'_, D> {
+    fn travel(&mut self, states: &mut [BodyState], _: &[Course], _: f64) {
+        self.things.give_motions(states, self.bodies);
+        self.contacts = self.world.move_bodies(self.bodies, self.now);
+        for (k, (body, state)) in self.bodies.iter().zip(states).enumerate() {
+            *state = self.things.state(k, body);
+        }
+    }
+
+    fn touches(&mut self, states: &[BodyState], dt: f64) -> Touching {
+        self.things.give_motions(states, self.bodies);
+        let Some(ahead) = self.world.ahead(self.now) else { return Touching::default() };
+        let touch = |touch: Touch<D>| {
+            let Touch { body, other, point, normal, gap, velocity, friction } = touch;
+            let [point, normal, velocity] = [point, normal, velocity].map(plane);
+            Touch { body, other, point, normal, gap, velocity, friction }
+        };
+        Touching {
+            touches: ahead.touches(self.bodies, dt).into_iter().map(touch).collect(),
+            near: TOUCHING * self.world.setup.grid.dx,
+            rest: 2.0 * norm(self.world.controls().gravity) * dt,
+        }
+    }
+}
+
+/// A part of the time in which sheets go over into the modes that steps are no longer than.
+const STEPS_OF_SHEDDING: f64 = 10.0;
+
+impl<const D: usize> System<D> for Modes<D> {
+    fn time(&self) -> f64 {
+        self.saved.state.time
+    }
+
+    fn heed(&mut self, controls: &Controls<D>) {
+        self.params.gravity = plane(controls.gravity);
+    }
+
+    fn longest_step(&self) -> f64 {
+        if self.things.bodies.is_empty() { f64::INFINITY } else { self.shed_time / STEPS_OF_SHEDDING }
+    }
+
+    fn is_void(&self, _: &World<D>) -> bool {
+        false
+    }
+
+    fn bodies(&self) -> &[RigidState<D>] {
+        &self.saved.bodies
+    }
+
+    fn step(&mut self, world: &World<D>, now: Step) -> Result<Stats, StepFailure> {
+        let started = Instant::now();
+        let states = self.states(world, now);
+        let free = world.bodies.iter().map(|body| {
+            let [fx, fy, torque, ..] = body.push;
+            Course::Free([fx, fy, torque])
+        });
+        let courses: Vec<Course> =
+            free.chain(states[world.bodies.len()..].iter().copied().map(Course::Given)).collect();
+        for (body, state) in self.things.bodies.iter().zip(&states).skip(world.bodies.len()) {
+            let reach = body.profile.panels.iter().map(|panel| state.pose.place(panel.start));
+            let size = self.saved.state.basis.sines.size;
+            if let Some(x) = reach.into_iter().find(|x| (0..2).any(|a| !(0.0..=size[a]).contains(&x[a]))) {
+                return Err(format!(
+                    "a solid has moved out of the box, to {x:?}: with method = \"modes\" it stays inside"
+                )
+                .into());
+            }
+        }
+        let Self { params, things, saved, workspace, .. } = self;
+        let (bodies, contacts) = (&mut saved.bodies, ContactStats::default());
+        let mut meeting = Meeting { world, things, bodies, now, contacts };
+        let info = step(&mut saved.state, params, &things.bodies, &courses, &mut meeting, now.dt, workspace)?;
+        let contacts = meeting.contacts;
+        self.things.give_motions(&self.saved.state.bodies, &mut self.saved.bodies);
+        self.saved.state.time = now.end;
+        self.emit_smoke(world, now);
+        let seconds = started.elapsed().as_secs_f64();
+        let mut stats = self.stats(world, now, &info, contacts);
+        stats.solve.seconds = seconds;
+        stats.stages.insert("flow and bodies".into(), seconds);
+        if !info.contacts.is_settled {
+            let (touches, rounds) = (info.contacts.touches, 0);
+            stats.warnings.push(Warning::UnsettledContacts { touches, rounds });
+        }
+        Ok(stats)
+    }
+
+    fn rearrange(&mut self, world: &World<D>, change: Rearrangement<D>) -> Vec<BubbleEvent> {
+        let old = std::mem::take(&mut self.saved.state.tracers);
+        let of_smoke =
+            |number: &Option<usize>| number.map_or_else(Tracers::default, |number| old[number].clone());
+        self.saved.state.tracers = change.smoke.iter().map(of_smoke).collect();
+        if change.bodies == self.saved.bodies && change.left.is_empty() && change.taken.is_empty() {
+            return Vec::new();
+        }
+        self.saved.bodies = change.bodies;
+        let now = Step::new(self.saved.state.time, 0.0);
+        self.saved.state.bodies = self.states(world, now);
+        self.saved.state.sheets = Default::default();
+        begin(&mut self.saved.state, &self.things.bodies, &mut self.workspace)
+            .expect("bodies that are apart");
+        Vec::new()
+    }
+
+    fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {
+        match *kind {
+            ProbeKind::Velocity { at } => {
+                let velocity = self.observer.velocity(&self.saved.state, &self.things.bodies, plane(at));
+                ProbeValue::Vector(velocity.to_vec())
+            }
+            _ => unreachable!("the scene refuses other probes"),
+        }
+    }
+
+    fn show<'a>(&'a self, setup: &Setup<D>, mut frame: Frame<'a, D>) -> Frame<'a, D> {
+        let grid = &setup.grid;
+        let cells = plane_cells(grid);
+        let streams = self.observer.streams(&self.saved.state, &self.things.bodies, cells);
+        let blocks = Arc::new(Blocks::all(grid.cells));
+        let at = |i: usize, j: usize| streams[i * (cells[1] + 1) + j];
+        let velocity = FaceField::from_fn(blocks.clone(), 0.0, |axis, cell| {
+            let [i, j] = [cell[0], cell[1]];
+            // Blocks reach beyond the domain.
+            let difference = match axis {
+                _ if i > cells[0] || j > cells[1] => 0.0,
+                0 if j < cells[1] => at(i, j + 1) - at(i, j),
+                1 if i < cells[0] => at(i, j) - at(i + 1, j),
+                _ => 0.0,
+            };
+            (difference / grid.dx) as f32
+        });
+        let everywhere = Field::from_fn(blocks, -3.0, |_| -3.0);
+        for (number, tracers) in self.saved.state.tracers.iter().enumerate() {
+            let in_cells =
+                |x: &[f32; 2]| -> [f32; D] { space(x.map(|c| f64::from(c) / grid.dx)).map(|c| c as f32) };
+            let points: Vec<[f32; D]> = tracers.position.iter().map(in_cells).collect();
+            frame = frame.with(names::smoke(number), Channel::Points(Points::at(points)));
+        }
+        let flow = BTreeMap::from([("flow".to_owned(), self.saved.state.flow.clone())]);
+        frame
+            .with(names::LEVEL_SET, Channel::Distance(Cow::Owned(everywhere)))
+            .with(names::VELOCITY, Channel::Faces(Cow::Owned(velocity)))
+            .with(names::MODES, Channel::Numbers(Cow::Owned(flow)))
+    }
+
+    fn save(&self) -> Saved<D> {
+        Saved::Modes(self.saved.clone())
+    }
+
+    fn volume_at_start(&self, _: &World<D>) -> Option<[f64; 2]> {
+        None
+    }
+
+    fn size(&self) -> Size {
+        let markers = self.saved.state.tracers.iter().map(|tracers| tracers.position.len()).sum();
+        Size { particles: 0, markers, cells: 0 }
+    }
+}
