@@ -8,8 +8,8 @@ use common::report;
 use meniscus_core::shape::Shape;
 use meniscus_scene::content::Content;
 use meniscus_scene::{
-    AirModel, ProbeKind, RegionFluids, RegionModel, Regions, Scene, SceneError, SecondSetup, Setup, Transfer,
-    Walls, gallery,
+    AirModel, Method, ModesFeedback, ModesForces, ModesIntegrator, ProbeKind, RegionFluids, RegionModel,
+    Regions, Scene, SceneError, SecondSetup, Setup, Transfer, Walls, gallery,
 };
 
 fn parse(text: &str) -> Result<Scene, SceneError> {
@@ -113,8 +113,8 @@ fn every_key_of_the_schema_is_read() {
     let content = serde_json::to_value(valid(EVERYTHING).content()).expect("JSON");
     let schema = meniscus_scene::schema();
     for (key, rule) in schema["properties"].as_object().expect("properties") {
-        // Where there is one there are no liquids: see `a_fluid_fills_the_domain`.
-        if key == "fluid" {
+        // Where there are these there are no liquids: see `a_fluid_fills_the_domain` and `modes_arrive_in_the_setup`.
+        if ["fluid", "modes"].contains(&key.as_str()) {
             continue;
         }
         let value = &content[key];
@@ -581,4 +581,62 @@ fn scenes_are_made_of_values() {
     assert!(error.to_string().contains("unknown key `velocty` in `liquid[0]`"), "{error}");
     let error = Scene::from_value("own", &3, Path::new("")).expect_err("no table").to_string();
     assert!(error.starts_with("the scene own cannot be written as text"), "{error}");
+}
+
+#[test]
+fn modes_arrive_in_the_setup() {
+    let scene = valid(
+        r#"
+method = "modes"
+[domain]
+size = [2, 1]
+cells = 64
+[fluid]
+density = 900
+viscosity = 0.5
+[[fluid.wave]]
+half_waves = [3, 1]
+vorticity = -2
+[modes]
+count = 40
+integrator = "midpoint"
+feedback = "none"
+shed_time = 0.5
+panel = 0.03
+forces = "paper"
+[[modes.enrich]]
+name = "jet"
+stroke = { points = [[0.5, 0.5], [1.5, 0.5], [1.5, 0.8]], width = 0.05, speed = 0.2 }
+[[modes.enrich]]
+stroke = { points = [[0.5, 0.2], [1.5, 0.2]], width = 0.1 }
+"#,
+    );
+    let setup = scene.setup::<2>();
+    assert_eq!(setup.method, Method::Modes);
+    let whirls = &setup.fluid.expect("a fluid").whirls;
+    assert_eq!((whirls[0].size, whirls[0].half_waves, whirls[0].vorticity), ([2.0, 1.0], [3, 1], -2.0));
+    let modes = setup.modes.expect("modes");
+    assert_eq!((modes.count, modes.shed_time, modes.panel), (40, 0.5, 0.03));
+    assert_eq!(modes.integrator, ModesIntegrator::Midpoint);
+    assert_eq!((modes.feedback, modes.forces), (ModesFeedback::None, ModesForces::Paper));
+    let [jet, other] = &modes.strokes[..] else { panic!("two strokes") };
+    assert_eq!((jet.name.as_str(), other.name.as_str()), ("jet", "drawn-2"));
+    assert_eq!((jet.points.len(), jet.width, jet.speed, other.speed), (3, 0.05, 0.2, 0.0));
+    // Left out, a panel is a fiftieth of the shorter side.
+    let setup = valid("method = \"modes\"\n[domain]\nsize = [2, 1]\ncells = 64\n[fluid]\n").setup::<2>();
+    assert_eq!(setup.modes.expect("modes").panel, 0.02);
+}
+
+#[test]
+fn a_wave_that_no_mode_holds_is_refused_with_the_count_that_does() {
+    let text = |count: usize| {
+        format!(
+            "method = \"modes\"\n[domain]\nsize = [1, 1]\ncells = 64\n[fluid]\n[[fluid.wave]]\nhalf_waves = [3, 2]\nvorticity = 1\n[modes]\ncount = {count}\n"
+        )
+    };
+    // 11, 12, 21, 22, 13, 31, 23 and 32 have no larger eigenvalue.
+    valid(&text(8));
+    let error = Scene::parse("test.toml", &text(7), Path::new("."), &[]).expect_err("a wave too many");
+    assert_eq!(error.to_string(), "these waves are not among the 7 eigenmodes");
+    assert!(error.problems()[0].help.contains("modes.count to 8"), "{:?}", error.problems());
 }

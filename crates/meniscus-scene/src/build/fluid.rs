@@ -35,11 +35,8 @@ impl<const D: usize> Builder<'_, D> {
             self.problems.error(&list.place, "a 3D scene has no waves", "only in 2D", help);
             return None;
         }
-        // A half wave of a grid has two cells at least; modes have no more than there are.
-        let finest = match content.method {
-            Method::Grid => self.grid.cells.iter().min().map_or(1, |cells| (cells / 2).max(1)),
-            Method::Modes => content.modes.as_ref().map_or(100, |modes| modes.count as usize),
-        };
+        // A half wave of a grid has two cells at least.
+        let finest = self.grid.cells.iter().min().map_or(1, |cells| (cells / 2).max(1));
         let extent = self.domain.extent();
         let size = [extent[0], extent[1]];
         let mut found = Vec::new();
@@ -53,6 +50,15 @@ impl<const D: usize> Builder<'_, D> {
                 self.problems.error(&node.place, message, "too few or too many", help);
                 return None;
             }
+            let count = content.modes.as_ref().map_or(100, |modes| modes.count as usize);
+            let needed = number_among_modes(size, half_waves);
+            if content.method == Method::Modes && needed > count {
+                let place = &list.entry(index).at("half_waves").place;
+                let message = format!("these waves are not among the {count} eigenmodes");
+                let help = format!("give fewer half waves, or set modes.count to {needed} at least");
+                self.problems.error(place, message, "a higher mode", help);
+                return None;
+            }
             found.push(Whirls { size, half_waves, vorticity: wave.vorticity });
         }
         Some(found)
@@ -64,4 +70,17 @@ impl<const D: usize> Builder<'_, D> {
         self.ordered_times(node, start, stop);
         Some(SmokeSetup { shape, start, stop, buoyancy })
     }
+}
+
+/// The number of a mode among the eigenmodes of a box, from 1: how many have no larger eigenvalue.
+fn number_among_modes(size: [f64; 2], half_waves: [usize; 2]) -> usize {
+    let eigenvalue = |k: f64, l: f64| (k / size[0]).powi(2) + (l / size[1]).powi(2);
+    // A little more, so that modes that share an eigenvalue count.
+    let own = (1.0 + 1e-12) * eigenvalue(half_waves[0] as f64, half_waves[1] as f64);
+    let most = (own.sqrt() * size[0]) as usize;
+    let of_column = |k: usize| {
+        let left = own - (k as f64 / size[0]).powi(2);
+        if left > 0.0 { (left.sqrt() * size[1]) as usize } else { 0 }
+    };
+    (1..=most).map(of_column).sum()
 }

@@ -22,7 +22,7 @@ use material::Properties;
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::{Bounds, Shape};
 
-use crate::content::{self, Content, Side};
+use crate::content::{self, Content, Method, Side};
 use crate::document::Node;
 use crate::problem::Problems;
 use crate::setup::{LiquidSetup, Setup, SinkSetup, SolidSetup, SourceSetup};
@@ -246,7 +246,12 @@ impl<'a, const D: usize> Builder<'a, D> {
     fn anything_to_simulate(&mut self, content: &Content, root: &Node) {
         let has_none = content.liquid.is_empty() && content.source.is_empty() && content.fluid.is_none();
         if has_none && !self.pruned {
-            let help = "add a [[liquid]], a [[source]] or a [fluid], for example\n[[liquid]]\nshape = { box = { from = ..., to = ... } }";
+            let help = match content.method {
+                Method::Grid => {
+                    "add a [[liquid]], a [[source]] or a [fluid], for example\n[[liquid]]\nshape = { box = { from = ..., to = ... } }"
+                }
+                Method::Modes => "add a [fluid], for example\n[fluid]\nmaterial = \"water\"",
+            };
             let place = &root.at("domain").place;
             self.problems.error(place, "the scene has no liquid", "nothing to simulate in this domain", help);
         }

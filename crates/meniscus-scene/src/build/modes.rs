@@ -87,8 +87,12 @@ impl<const D: usize> Builder<'_, D> {
         let domain = root.at("domain");
         let only_2d = "give domain.size two entries, or simulate with method = \"grid\"";
         refuse(Some(&domain.at("size").place).filter(|_| D != 2), "a 3D scene", "only in 2D", only_2d);
-        for (key, what) in [("liquid", "[[liquid]]"), ("source", "[[source]]"), ("sink", "[[sink]]")] {
-            let list = root.key(key).map(|key| &key.place);
+        for (key, count, what) in [
+            ("liquid", content.liquid.len(), "[[liquid]]"),
+            ("source", content.source.len(), "[[source]]"),
+            ("sink", content.sink.len(), "[[sink]]"),
+        ] {
+            let list = root.key(key).map(|key| &key.place).filter(|_| count > 0);
             refuse(list, what, "one fluid fills the box", OTHERWISE);
         }
         let open = !content.domain.open.is_empty();

@@ -19,7 +19,9 @@ use meniscus_modal::{
     Workspace, begin, step,
 };
 use meniscus_rigid::{RigidState, Touch, twist};
-use meniscus_scene::{ModesFeedback, ModesForces, ModesIntegrator, ModesSetup, ProbeKind, Setup};
+use meniscus_scene::{
+    ModesFeedback, ModesForces, ModesIntegrator, ModesSetup, ProbeKind, Setup, SolidSetup, StrokeSetup,
+};
 use serde::{Deserialize, Serialize};
 
 use super::terms::fills;
@@ -206,6 +208,22 @@ impl<const D: usize> Modes<D> {
         bodies.chain(solids).collect()
     }
 
+    /// # Errors
+    /// If a solid has moved out of the box.
+    fn stay_in_the_box(&self, world: &World<D>, states: &[BodyState]) -> Result<(), StepFailure> {
+        let size = self.saved.state.basis.sines.size;
+        let count = world.setup.bodies.len();
+        let solids = self.things.bodies.iter().zip(states).skip(count).zip(&world.setup.solids);
+        for ((body, state), SolidSetup { name, .. }) in solids {
+            let mut corners = body.profile.panels.iter().map(|panel| state.pose.place(panel.start));
+            if corners.any(|x| (0..2).any(|axis| !(0.0..=size[axis]).contains(&x[axis]))) {
+                let problem = "moves out of the box, which solids do not with method = \"modes\"";
+                return Err(format!("the solid \"{name}\" {problem}").into());
+            }
+        }
+        Ok(())
+    }
+
     fn stats(&self, world: &World<D>, now: Step, info: &StepInfo, contacts: ContactStats) -> Stats {
         let setup = &world.setup;
         let energies = self.observer.energies(&self.saved.state, &self.params, &self.things.bodies);
@@ -214,8 +232,7 @@ impl<const D: usize> Modes<D> {
         let [energy, enstrophy] = info.advanced.put_back;
         let area = state.basis.sines.area();
         let forces = info.forces.get(setup.bodies.len()..).unwrap_or_default();
-        let of_solid =
-            |(solid, force): (&meniscus_scene::SolidSetup<D>, &Motion)| (solid.name.clone(), force.to_vec());
+        let of_solid = |(solid, force): (&SolidSetup<D>, &Motion)| (solid.name.clone(), force.to_vec());
         Stats {
             frame: 0,
             substep: 0,
@@ -289,7 +306,7 @@ fn of<const D: usize>(setup: &Setup<D>) -> &ModesSetup {
     setup.modes.as_ref().expect("a scene of modes")
 }
 
-fn stroke(setup: &meniscus_scene::StrokeSetup) -> Stroke {
+fn stroke(setup: &StrokeSetup) -> Stroke {
     Stroke { points: setup.points.clone(), width: setup.width, speed: setup.speed }
 }
 
@@ -363,16 +380,7 @@ impl<const D: usize> System<D> for Modes<D> {
         });
         let courses: Vec<Course> =
             free.chain(states[world.bodies.len()..].iter().copied().map(Course::Given)).collect();
-        for (body, state) in self.things.bodies.iter().zip(&states).skip(world.bodies.len()) {
-            let reach = body.profile.panels.iter().map(|panel| state.pose.place(panel.start));
-            let size = self.saved.state.basis.sines.size;
-            if let Some(x) = reach.into_iter().find(|x| (0..2).any(|a| !(0.0..=size[a]).contains(&x[a]))) {
-                return Err(format!(
-                    "a solid has moved out of the box, to {x:?}: with method = \"modes\" it stays inside"
-                )
-                .into());
-            }
-        }
+        self.stay_in_the_box(world, &states)?;
         let Self { params, things, saved, workspace, .. } = self;
         let (bodies, contacts) = (&mut saved.bodies, ContactStats::default());
         let mut meeting = Meeting { world, things, bodies, now, contacts };
