@@ -16,6 +16,7 @@ mod gallery;
 mod golden;
 mod hits;
 mod hydrostatic;
+mod modes;
 mod piston;
 mod projection;
 mod rest;
