@@ -3,7 +3,7 @@
 use meniscus_core::parallel;
 use serde::Serialize;
 
-use crate::flow::{Basis, Dynamics, Field, Sines, streams_at_nodes};
+use crate::flow::{Basis, Dynamics, Sines, samples, streams_at_nodes};
 use crate::panels::{Body, Images, Immersed, Panel, stream_in_box};
 use crate::params::Params;
 use crate::state::State;
@@ -42,9 +42,8 @@ impl Observer {
         let square = 0.25 * area * self.dynamics.energy(&state.flow);
         let poses = state.poses();
         let vorticity = self.dynamics.vorticity_of(&state.flow);
-        let mut field = Field::new(&self.sines, &vorticity);
         let mut immersed = Immersed::new(&self.images, bodies, &poses);
-        immersed.set_flow(|x| field.at(x));
+        immersed.set_flow(samples(&self.sines, &vorticity, &immersed.middles()));
         let of_sheets: f64 =
             (0..bodies.len()).map(|body| immersed.square_of_sheets(&state.sheets, body)).sum();
         let (mut own, mut potential) = (0.0, 0.0);
@@ -66,7 +65,7 @@ impl Observer {
     /// The velocity of the fluid at a point, where no body is: of the modes, and of the sheets as differences of their stream function over a small way.
     pub fn velocity(&self, state: &State, bodies: &[Body], x: [f64; 2]) -> [f64; 2] {
         let vorticity = self.dynamics.vorticity_of(&state.flow);
-        let [u, v] = Field::new(&self.sines, &vorticity).at(x).velocity;
+        let [u, v] = samples(&self.sines, &vorticity, &[x])[0].velocity;
         let poses = state.poses();
         let immersed = Immersed::new(&self.images, bodies, &poses);
         let way = 1e-6 * self.sines.size[0].min(self.sines.size[1]);

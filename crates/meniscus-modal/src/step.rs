@@ -1,9 +1,11 @@
 //! One step in time, as a list of stages.
 
+use std::time::Instant;
+
 use thiserror::Error;
 
-use crate::contact::{Contacts, Impulses, Touching, press};
-use crate::flow::{Advanced, Basis, Decay, Dynamics, Field, Stages, TooFast};
+use crate::contact::{Contacts, Touching, press};
+use crate::flow::{Advanced, Basis, Decay, Dynamics, Stages, TooFast, samples};
 use crate::panels::{Body, Drive, Images, Immersed, Influence, Motion, Pose, Solution, Solved};
 use crate::params::{Forces, Params};
 use crate::state::{BodyState, State};
@@ -81,6 +83,8 @@ pub struct StepInfo {
     pub forces: Vec<Motion>,
     /// What sheets that go over into the modes change of the kinetic energy, in J for a metre of depth. Nobody does that work: it is what a wake costs in this model.
     pub shed: f64,
+    /// The seconds that each stage took.
+    pub stages: Vec<(&'static str, f64)>,
 }
 
 impl From<TooFast> for StepError {
@@ -89,10 +93,26 @@ impl From<TooFast> for StepError {
     }
 }
 
-impl StepInfo {
-    fn add(&mut self, solved: Solved) {
-        self.iterations += solved.iterations;
-        self.residual = self.residual.max(solved.residual);
+/// Writes down how a step goes.
+struct Log {
+    info: StepInfo,
+    since: Instant,
+}
+
+impl Log {
+    fn solved(&mut self, solved: Solved) {
+        self.info.iterations += solved.iterations;
+        self.info.residual = self.info.residual.max(solved.residual);
+    }
+
+    /// Ends a stage.
+    fn stage(&mut self, name: &'static str) {
+        let seconds = self.since.elapsed().as_secs_f64();
+        self.since = Instant::now();
+        match self.info.stages.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += seconds,
+            None => self.info.stages.push((name, seconds)),
+        }
     }
 }
 
@@ -137,12 +157,14 @@ impl OfBasis {
     /// Bodies in a flow.
     fn immersed<'a>(&'a self, bodies: &'a [Body], flow: &[f64], poses: &'a [Pose]) -> Immersed<'a> {
         let mut immersed = Immersed::new(&self.images, bodies, poses);
-        if !bodies.is_empty() {
-            let vorticity = self.dynamics.vorticity_of(flow);
-            let mut field = Field::new(&self.basis.sines, &vorticity);
-            immersed.set_flow(|x| field.at(x));
-        }
+        self.put_into(flow, &mut immersed);
         immersed
+    }
+
+    /// Puts bodies into a flow.
+    fn put_into(&self, flow: &[f64], immersed: &mut Immersed) {
+        let vorticity = self.dynamics.vorticity_of(flow);
+        immersed.set_flow(samples(&self.basis.sines, &vorticity, &immersed.middles()));
     }
 
     /// The integral of the square of the velocity over the fluid.
@@ -168,30 +190,35 @@ pub fn step(
     dt: f64,
     workspace: &mut Workspace,
 ) -> Result<StepInfo, StepError> {
+    let mut log = Log { info: StepInfo::default(), since: Instant::now() };
     let mut stages = std::mem::take(&mut workspace.stages);
+    let tracers = std::mem::take(&mut state.tracers);
     let of = workspace.of(&state.basis);
-    let mut step = Step { params, bodies, courses, dt, stages: &mut stages, of, info: StepInfo::default() };
-    let start = step.impulses(state);
+    let mut step = Step { params, bodies, courses, dt, of };
+    let start = step.impulses(state, &step.of.immersed(bodies, &state.flow, &state.poses()));
     step.decay(&mut state.flow);
     // The sheets of the beginning carry the modes for one half of the step, those of its end for the other.
-    step.carry(state)?;
-    step.info.advanced =
-        step.stages.advance(&mut step.of.dynamics, params.integrator, &mut state.flow, dt)?;
-    if !step.info.advanced.is_solved {
+    step.carry(&mut stages, state)?;
+    log.info.advanced = stages.advance(&mut step.of.dynamics, params.integrator, &mut state.flow, dt)?;
+    if !log.info.advanced.is_solved {
         return Err(StepError::Unsolved);
     }
-    let mut ahead = state.clone();
-    step.predict(&mut ahead, &start)?;
-    let end = step.impulses(&ahead);
-    step.carry(&mut ahead)?;
-    step.decay(&mut ahead.flow);
-    (state.flow, state.sheets) = (ahead.flow, ahead.sheets);
-    step.correct(state, &ahead.bodies, [&start, &end], encounters)?;
+    log.stage("flow");
+    if !bodies.is_empty() {
+        let mut ahead = state.clone();
+        let end = step.predict(&mut ahead, &start, &mut log)?;
+        step.carry(&mut stages, &mut ahead)?;
+        log.stage("flow");
+        (state.flow, state.sheets) = (ahead.flow, ahead.sheets);
+        step.correct(state, &ahead.bodies, [&start, &end], encounters, &mut log)?;
+    }
+    step.decay(&mut state.flow);
+    state.tracers = tracers;
     step.carry_tracers(state);
+    log.stage("tracers");
     state.time += dt;
-    let info = step.info;
     workspace.stages = stages;
-    if state.flow.iter().all(|w| w.is_finite()) { Ok(info) } else { Err(StepError::TooFast) }
+    if state.flow.iter().all(|w| w.is_finite()) { Ok(log.info) } else { Err(StepError::TooFast) }
 }
 
 /// Finds the sheets of bodies that were put where they are, with the velocities that they have.
@@ -214,9 +241,7 @@ struct Step<'a> {
     bodies: &'a [Body],
     courses: &'a [Course],
     dt: f64,
-    stages: &'a mut Stages,
     of: &'a mut OfBasis,
-    info: StepInfo,
 }
 
 /// The momenta of a body, over the density of the fluid, and the rate at which they change.
@@ -232,9 +257,7 @@ impl Step<'_> {
     }
 
     /// The momenta of all bodies and what changes them.
-    fn impulses(&self, state: &State) -> Vec<Impulse> {
-        let poses = state.poses();
-        let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
+    fn impulses(&self, state: &State, immersed: &Immersed) -> Vec<Impulse> {
         let of_body = |(k, course): (usize, &Course)| {
             let momentum = immersed.momentum(&state.sheets, k);
             let force = match self.params.forces {
@@ -260,20 +283,22 @@ impl Step<'_> {
     }
 
     /// Lets the sheets carry the modes for half of the step.
-    fn carry(&mut self, state: &mut State) -> Result<(), TooFast> {
+    fn carry(&mut self, stages: &mut Stages, state: &mut State) -> Result<(), TooFast> {
         if self.bodies.is_empty() {
             return Ok(());
         }
         let poses = state.poses();
-        let by = self.of.coefficients_of(&self.of.immersed(self.bodies, &state.flow, &poses), &state.sheets);
-        self.stages.carry(&mut self.of.dynamics, &by, &mut state.flow, 0.5 * self.dt)
+        let by = self.of.coefficients_of(&Immersed::new(&self.of.images, self.bodies, &poses), &state.sheets);
+        stages.carry(&mut self.of.dynamics, &by, &mut state.flow, 0.5 * self.dt)
     }
 
-    /// Moves bodies by what is known at the beginning.
-    fn predict(&mut self, state: &mut State, start: &[Impulse]) -> Result<(), StepError> {
-        if self.bodies.is_empty() {
-            return Ok(());
-        }
+    /// Moves bodies by what is known at the beginning; gives what changes their momenta then.
+    fn predict(
+        &self,
+        state: &mut State,
+        start: &[Impulse],
+        log: &mut Log,
+    ) -> Result<Vec<Impulse>, StepError> {
         for (body, course) in state.bodies.iter_mut().zip(self.courses) {
             match course {
                 Course::Free(_) => body.pose = body.pose.moved(body.motion, self.dt),
@@ -284,24 +309,57 @@ impl Step<'_> {
             start.iter().map(|impulse| along(impulse.momentum, self.dt, impulse.rate)).collect();
         let poses = state.poses();
         let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
-        let drives = self.drives(&momenta);
-        self.info.add(find(&immersed, &immersed.influence(), &drives, &mut state.sheets)?);
+        let influence = immersed.influence();
+        log.stage("panels");
+        log.solved(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
         state.move_as_found();
-        Ok(())
+        log.stage("bodies");
+        Ok(self.impulses(state, &immersed))
     }
 
-    /// Moves bodies by the mean of what is known at the beginning and what was predicted (Heun's method), and lets sheets go over into the modes.
+    /// Moves bodies by the mean of what is known at the beginning and what was predicted (Heun's method), and finds what moves them at the end.
     fn correct(
-        &mut self,
+        &self,
+        state: &mut State,
+        predicted: &[BodyState],
+        impulses: [&[Impulse]; 2],
+        encounters: &mut dyn Encounters,
+        log: &mut Log,
+    ) -> Result<(), StepError> {
+        let last: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
+        let mut momenta = self.travel(state, predicted, impulses, encounters);
+        log.stage("contact");
+        let poses = state.poses();
+        let mut immersed = self.of.immersed(self.bodies, &state.flow, &poses);
+        let influence = immersed.influence();
+        log.stage("panels");
+        log.solved(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
+        state.move_as_found();
+        log.stage("bodies");
+        let touching = encounters.touches(&state.bodies, self.dt);
+        if !touching.touches.is_empty() {
+            let (bodies, dt) = (&state.bodies, self.dt);
+            let pressed = press(&immersed, &influence, self.courses, bodies, &last, &touching, dt)?;
+            log.info.contacts = pressed.contacts;
+            for (body, impulse) in pressed.of_body {
+                momenta[body] = along(momenta[body], 1.0, impulse);
+            }
+            log.solved(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
+            state.move_as_found();
+        }
+        log.stage("contact");
+        log.info.forces = self.forces_on_given(state, &immersed, &last, impulses);
+        self.shed(state, &mut immersed, &influence, log)
+    }
+
+    /// Moves bodies, and gives the momenta that they then have.
+    fn travel(
+        &self,
         state: &mut State,
         predicted: &[BodyState],
         [start, end]: [&[Impulse]; 2],
         encounters: &mut dyn Encounters,
-    ) -> Result<(), StepError> {
-        if self.bodies.is_empty() {
-            return Ok(());
-        }
-        let last: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
+    ) -> Vec<Motion> {
         for ((body, predicted), course) in state.bodies.iter_mut().zip(predicted).zip(self.courses) {
             match course {
                 Course::Free(_) => body.motion = mean(body.motion, predicted.motion),
@@ -310,32 +368,46 @@ impl Step<'_> {
         }
         let before: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
         encounters.travel(&mut state.bodies, self.courses, self.dt);
-        let mut momenta = Vec::new();
-        for (k, (start, end)) in start.iter().zip(end).enumerate() {
+        let momentum = |(k, (start, end)): (usize, (&Impulse, &Impulse))| {
             let momentum = along(start.momentum, self.dt, mean(start.rate, end.rate));
             // What a body meets stops the body, not the fluid that comes with it.
-            let [m, i] = self.bodies[k].mass;
-            let struck = [m, m, i];
-            momenta.push(
-                [0, 1, 2].map(|d| momentum[d] + struck[d] * (state.bodies[k].motion[d] - before[k][d])),
-            );
+            let ([m, i], now) = (self.bodies[k].mass, state.bodies[k].motion);
+            [0, 1, 2].map(|d| momentum[d] + [m, m, i][d] * (now[d] - before[k][d]))
+        };
+        start.iter().zip(end).enumerate().map(momentum).collect()
+    }
+
+    /// Lets a share of the sheets go over into the modes, while bodies keep their velocities.
+    fn shed(
+        &self,
+        state: &mut State,
+        immersed: &mut Immersed,
+        influence: &Influence,
+        log: &mut Log,
+    ) -> Result<(), StepError> {
+        let share = self.params.feedback.share(self.dt);
+        if share == 0.0 {
+            return Ok(());
         }
-        let poses = state.poses();
-        let mut immersed = self.of.immersed(self.bodies, &state.flow, &poses);
-        let influence = immersed.influence();
-        self.info.add(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
-        state.move_as_found();
-        let touching = encounters.touches(&state.bodies, self.dt);
-        if !touching.touches.is_empty() {
-            let Impulses { of_body, contacts } =
-                press(&immersed, &influence, self.courses, &state.bodies, &last, &touching, self.dt)?;
-            self.info.contacts = contacts;
-            for (body, impulse) in of_body {
-                momenta[body] = along(momenta[body], 1.0, impulse);
-            }
-            self.info.add(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
-            state.move_as_found();
-        }
+        let before = self.of.square(immersed, state);
+        let of_sheets = self.of.coefficients_of(immersed, &state.sheets);
+        state.flow.iter_mut().zip(&of_sheets).for_each(|(to, part)| *to += share * part);
+        self.of.put_into(&state.flow, immersed);
+        let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
+        log.solved(find(immersed, influence, &drives, &mut state.sheets)?);
+        log.info.shed = 0.5 * self.params.density * (self.of.square(immersed, state) - before);
+        log.stage("shed");
+        Ok(())
+    }
+
+    /// The forces of the fluid on bodies whose motion is given; nothing for others.
+    fn forces_on_given(
+        &self,
+        state: &State,
+        immersed: &Immersed,
+        last: &[Motion],
+        [start, end]: [&[Impulse]; 2],
+    ) -> Vec<Motion> {
         let force = |(k, course): (usize, &Course)| match course {
             Course::Free(_) => [0.0; 3],
             Course::Given(_) => {
@@ -344,21 +416,7 @@ impl Step<'_> {
                 self.force_on_given(k, [last[k], state.bodies[k].motion], momenta, rate)
             }
         };
-        self.info.forces = self.courses.iter().enumerate().map(force).collect();
-        let share = self.params.feedback.share(self.dt);
-        if share > 0.0 {
-            let before = self.of.square(&immersed, state);
-            // A share of the sheets goes over into the modes, while bodies keep their velocities.
-            let of_sheets = self.of.coefficients_of(&immersed, &state.sheets);
-            state.flow.iter_mut().zip(&of_sheets).for_each(|(to, part)| *to += share * part);
-            let vorticity = self.of.dynamics.vorticity_of(&state.flow);
-            let mut field = Field::new(&self.of.basis.sines, &vorticity);
-            immersed.set_flow(|x| field.at(x));
-            let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
-            self.info.add(find(&immersed, &influence, &drives, &mut state.sheets)?);
-            self.info.shed = 0.5 * self.params.density * (self.of.square(&immersed, state) - before);
-        }
-        Ok(())
+        self.courses.iter().enumerate().map(force).collect()
     }
 
     /// The force of the fluid on a body whose motion is given, from its velocities and momenta at the beginning and the end: what changes them without anyone's force, less

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::flow::{Basis, Dynamics, Field, Integrator};
+use crate::flow::{Basis, Dynamics, Integrator, samples};
 use crate::panels::tests::{at, disc, ellipse};
 use crate::panels::{Body, Drive, Images, Immersed, Pose, Solution};
 use crate::*;
@@ -146,7 +146,7 @@ fn a_neutral_disc_goes_with_the_flow() {
     let from = [1.2, 1.9];
     let velocity = |flow: &[f64], x: [f64; 2]| {
         let vorticity = Dynamics::new(&basis).vorticity_of(flow);
-        Field::new(&basis.sines, &vorticity).at(x).velocity
+        samples(&basis.sines, &vorticity, &[x])[0].velocity
     };
     let mut last = f64::NAN;
     for (radius, expected) in [(0.2, 0.054), (0.1, 0.016), (0.05, 0.0040)] {
@@ -189,8 +189,7 @@ fn a_resting_disc_is_projected_into_the_modes() {
         let mut found = (Vec::new(), vec![PI * PI / 8.0 * dynamics.energy(&flow)]);
         for round in 1..=8 {
             let vorticity = dynamics.vorticity_of(&flow);
-            let mut field = Field::new(&basis.sines, &vorticity);
-            immersed.set_flow(|x| field.at(x));
+            immersed.set_flow(samples(&basis.sines, &vorticity, &immersed.middles()));
             let mut solution = Solution::default();
             immersed.solve(&influence, &[Drive::Given([0.0; 3])], &[0.0], &mut solution, 1e-12);
             let of_sheets =
@@ -200,10 +199,10 @@ fn a_resting_disc_is_projected_into_the_modes() {
             assert!(energy <= found.1[round - 1], "energy grows in round {round}");
             found.1.push(energy);
             let vorticity = dynamics.vorticity_of(&flow);
-            let mut field = Field::new(&basis.sines, &vorticity);
             let squares = (0..400).map(|k| {
                 let (sin, cos) = ((f64::from(k) + 0.5) * PI / 200.0).sin_cos();
-                let [u, v] = field.at([centre[0] + radius * cos, centre[1] + radius * sin]).velocity;
+                let at = [centre[0] + radius * cos, centre[1] + radius * sin];
+                let [u, v] = samples(&basis.sines, &vorticity, &[at])[0].velocity;
                 (u * cos + v * sin).powi(2) / 400.0
             });
             if [1, 2, 4, 8].contains(&round) {

@@ -160,7 +160,7 @@ mod tests {
         tracers.fill(1.0 / 32.0, [[0, 0], [63, 63]], 1, outside);
         let count = tracers.position.len();
         assert!((count as f64 / 4096.0 - (1.0 - 0.044 * std::f64::consts::PI)).abs() < 0.01, "{count}");
-        tracers.fill(1.0 / 32.0, [[0, 0], [63, 63]], 2, outside);
+        tracers.fill(1.0 / 32.0, [[0, 0], [63, 63]], 1, outside);
         assert_eq!(tracers.position.len(), count, "what is full is not filled again");
         for _ in 0..100 {
             tracers.carry(&velocities, &bodies, &poses, 0.02);

@@ -1,6 +1,8 @@
 //! A flow at any points.
 
-use super::product::Matrix;
+use meniscus_core::simd::simd;
+
+use super::product::{Matrix, dot};
 use super::sines::Sines;
 
 /// What a flow is at a point.
@@ -14,89 +16,69 @@ pub struct Sample {
     pub vorticity: f64,
 }
 
-/// What finds a flow at points: as many products as there are sines, for each.
-#[derive(Clone, Debug)]
-pub struct Field<'a> {
-    sines: &'a Sines,
-    vorticity: &'a [f64],
-    /// 1 / λ by sines.
-    inverse: Vec<f64>,
-    x: Waves,
-    y: Waves,
-}
-
-/// Sines and cosines of the multiples of an angle.
-#[derive(Clone, Debug)]
-struct Waves {
-    sin: Vec<f64>,
-    cos: Vec<f64>,
-}
-
-impl Waves {
-    fn new(count: usize) -> Self {
-        Self { sin: vec![0.0; count], cos: vec![0.0; count] }
-    }
-
-    fn set(&mut self, angle: f64) {
-        let (sin, cos) = angle.sin_cos();
-        let (mut s, mut c) = (0.0, 1.0);
-        for (to_sin, to_cos) in self.sin.iter_mut().zip(&mut self.cos) {
-            (s, c) = (s * cos + c * sin, c * cos - s * sin);
-            (*to_sin, *to_cos) = (s, c);
+/// The sines and the cosines of the multiples of angles: a row for each multiple, from one.
+fn waves(angles: impl Iterator<Item = f64>, count: usize) -> [Matrix; 2] {
+    let (first_sin, first_cos): (Vec<f64>, Vec<f64>) = angles.map(f64::sin_cos).unzip();
+    let [mut sin, mut cos] = [0, 1].map(|_| Matrix::new(count, first_sin.len()));
+    let (mut s, mut c) = (vec![0.0; first_sin.len()], vec![1.0; first_sin.len()]);
+    for k in 0..count {
+        let ones = first_sin.iter().zip(&first_cos);
+        for (((s, c), (sin, cos)), (to_sin, to_cos)) in
+            s.iter_mut().zip(&mut c).zip(ones).zip(sin.row_mut(k).iter_mut().zip(cos.row_mut(k)))
+        {
+            (*s, *c) = (*s * cos + *c * sin, *c * cos - *s * sin);
+            (*to_sin, *to_cos) = (*s, *c);
         }
     }
+    [sin, cos]
 }
 
-impl<'a> Field<'a> {
-    /// Of a flow by its vorticity.
-    pub fn new(sines: &'a Sines, vorticity: &'a [f64]) -> Self {
-        let inverse = sines.eigenvalues().iter().map(|eigenvalue| 1.0 / eigenvalue).collect();
-        Self { sines, vorticity, inverse, x: Waves::new(sines.counts[0]), y: Waves::new(sines.counts[1]) }
-    }
-
-    /// At a point.
-    pub fn at(&mut self, x: [f64; 2]) -> Sample {
-        let unit = [0, 1].map(|axis| std::f64::consts::PI / self.sines.size[axis]);
-        self.x.set(unit[0] * x[0]);
-        self.y.set(unit[1] * x[1]);
-        let mut sample = Sample::default();
-        let of_y = self.sines.counts[1];
-        for (k, (sin, cos)) in self.x.sin.iter().zip(&self.x.cos).enumerate() {
-            let vorticity = &self.vorticity[k * of_y..][..of_y];
-            let inverse = &self.inverse[k * of_y..][..of_y];
-            let (mut stream, mut along_y, mut whole) = (0.0, 0.0, 0.0);
-            for (l, (w, inverse)) in vorticity.iter().zip(inverse).enumerate() {
-                let part = w * inverse;
-                stream += part * self.y.sin[l];
-                along_y += part * (l + 1) as f64 * self.y.cos[l];
-                whole += w * self.y.sin[l];
-            }
-            sample.stream += sin * stream;
-            sample.velocity[0] += unit[1] * sin * along_y;
-            sample.velocity[1] -= unit[0] * (k + 1) as f64 * cos * stream;
-            sample.vorticity += sin * whole;
+/// A flow at points, by its vorticity.
+pub fn samples(sines: &Sines, vorticity: &[f64], points: &[[f64; 2]]) -> Vec<Sample> {
+    let [kx, ky] = sines.counts;
+    let unit = sines.size.map(|side| std::f64::consts::PI / side);
+    let [sin_x, cos_x] = waves(points.iter().map(|x| unit[0] * x[0]), kx);
+    let [sin_y, cos_y] = waves(points.iter().map(|x| unit[1] * x[1]), ky);
+    let stream = Matrix::from_fn(kx, ky, |k, l| vorticity[k * ky + l] / sines.eigenvalue(k * ky + l));
+    let along_y = Matrix::from_fn(kx, ky, |k, l| (l + 1) as f64 * unit[1] * stream.row(k)[l]);
+    let vorticity = Matrix::from_fn(kx, ky, |k, l| vorticity[k * ky + l]);
+    let [mut by_sin, mut by_cos, mut turning] = [0, 1, 2].map(|_| Matrix::new(kx, points.len()));
+    by_sin.set_to_product(&stream, &sin_y);
+    by_cos.set_to_product(&along_y, &cos_y);
+    turning.set_to_product(&vorticity, &sin_y);
+    let mut samples = vec![Sample::default(); points.len()];
+    for k in 0..kx {
+        let a = (k + 1) as f64 * unit[0];
+        let rows = by_sin.row(k).iter().zip(by_cos.row(k)).zip(turning.row(k));
+        let waves = sin_x.row(k).iter().zip(cos_x.row(k));
+        for ((sample, ((by_sin, by_cos), turning)), (sin, cos)) in samples.iter_mut().zip(rows).zip(waves) {
+            sample.stream += sin * by_sin;
+            sample.velocity[0] += sin * by_cos;
+            sample.velocity[1] -= a * cos * by_sin;
+            sample.vorticity += sin * turning;
         }
-        sample
     }
+    samples
 }
 
 /// For each sine the sum of its values at points, each with a weight.
 pub fn sums_of_sines(sines: &Sines, points: &[([f64; 2], f64)]) -> Vec<f64> {
     let unit = sines.size.map(|side| std::f64::consts::PI / side);
-    let (mut x, mut y) = (Waves::new(sines.counts[0]), Waves::new(sines.counts[1]));
-    let mut along_x = Matrix::new(sines.counts[0], points.len());
-    let mut along_y = Matrix::new(points.len(), sines.counts[1]);
-    for (number, (point, weight)) in points.iter().enumerate() {
-        x.set(unit[0] * point[0]);
-        y.set(unit[1] * point[1]);
-        for (k, sin) in x.sin.iter().enumerate() {
-            along_x.row_mut(k)[number] = weight * sin;
-        }
-        along_y.row_mut(number).copy_from_slice(&y.sin);
+    let [mut along_x, _] = waves(points.iter().map(|(x, _)| unit[0] * x[0]), sines.counts[0]);
+    let [along_y, _] = waves(points.iter().map(|(x, _)| unit[1] * x[1]), sines.counts[1]);
+    for k in 0..sines.counts[0] {
+        along_x.row_mut(k).iter_mut().zip(points).for_each(|(sin, (_, weight))| *sin *= weight);
     }
-    let mut sums = Matrix::new(sines.counts[0], sines.counts[1]);
-    sums.set_to_product(&along_x, &along_y);
-    (0..sines.counts[0]).flat_map(|k| sums.row(k)).copied().collect()
+    let mut sums = Vec::with_capacity(sines.len());
+    simd(
+        #[inline(always)]
+        || {
+            for k in 0..sines.counts[0] {
+                sums.extend((0..sines.counts[1]).map(|l| dot(along_x.row(k), along_y.row(l))));
+            }
+        },
+    );
+    sums
 }
 
 /// The stream function of a flow by its vorticity at the corners of the cells of a grid over the box, in lists by x.

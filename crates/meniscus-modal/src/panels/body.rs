@@ -106,11 +106,34 @@ pub(super) fn impulse_of(panel: &Panel) -> Motion {
     [y, -x, -0.5 * mean_square(panel)].map(|arm| arm * panel.length)
 }
 
-impl Pose {
-    /// A direction of the body's own frame.
+/// A pose with the sine and the cosine of its angle.
+pub(super) struct Placement {
+    centre: [f64; 2],
+    sin: f64,
+    cos: f64,
+}
+
+impl Placement {
     pub fn turn(&self, [x, y]: [f64; 2]) -> [f64; 2] {
+        [self.cos * x - self.sin * y, self.sin * x + self.cos * y]
+    }
+
+    pub fn place(&self, x: [f64; 2]) -> [f64; 2] {
+        let turned = self.turn(x);
+        [0, 1].map(|axis| self.centre[axis] + turned[axis])
+    }
+}
+
+impl Pose {
+    /// For many points.
+    pub(super) fn placement(&self) -> Placement {
         let (sin, cos) = self.angle.sin_cos();
-        [cos * x - sin * y, sin * x + cos * y]
+        Placement { centre: self.centre, sin, cos }
+    }
+
+    /// A direction of the body's own frame.
+    pub fn turn(&self, x: [f64; 2]) -> [f64; 2] {
+        self.placement().turn(x)
     }
 
     /// A direction, in the body's own frame.
@@ -120,8 +143,7 @@ impl Pose {
 
     /// A point of the body's own frame.
     pub fn place(&self, x: [f64; 2]) -> [f64; 2] {
-        let turned = self.turn(x);
-        [0, 1].map(|axis| self.centre[axis] + turned[axis])
+        self.placement().place(x)
     }
 
     /// A point, in the body's own frame.

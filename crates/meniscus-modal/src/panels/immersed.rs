@@ -47,27 +47,29 @@ pub struct Solution {
 impl<'a> Immersed<'a> {
     /// Bodies in a box.
     pub fn new(images: &'a Images, bodies: &'a [Body], poses: &'a [Pose]) -> Self {
-        let placed = |(body, pose): (&'a Body, &'a Pose)| body.profile.panels.iter().map(|p| p.placed(pose));
+        let placed = |(body, pose): (&'a Body, &'a Pose)| {
+            let placement = pose.placement();
+            body.profile.panels.iter().map(move |panel| panel.placed(&placement))
+        };
         let panels: Vec<Panel> = bodies.iter().zip(poses).flat_map(placed).collect();
         let flow = vec![Sample::default(); panels.len()];
         Self { images, bodies, poses, panels, flow, vorticity: vec![0.0; bodies.len()] }
     }
 
     /// What their panels do to each other.
-    pub fn influence(&self) -> Influence {
+    pub fn influence(&self) -> Influence<'a> {
         let group = |(body, range): (&'a Body, Range<usize>)| Group {
             panels: &self.panels[range],
-            own: &body.profile.streams,
+            own: &body.profile.near_streams,
         };
         let groups: Vec<Group> = self.bodies.iter().zip(self.ranges()).map(group).collect();
         Influence::new(self.images, &groups)
     }
 
-    /// Puts them into a flow.
-    pub fn set_flow(&mut self, mut flow: impl FnMut([f64; 2]) -> Sample) {
-        for (panel, sample) in self.panels.iter().zip(&mut self.flow) {
-            *sample = flow(panel.middle);
-        }
+    /// Puts them into a flow, whose samples are those at the middles of their panels.
+    pub fn set_flow(&mut self, samples: Vec<Sample>) {
+        assert_eq!(samples.len(), self.panels.len(), "a sample for each panel");
+        self.flow = samples;
         for (body, range) in ranges(self.bodies).enumerate() {
             let along = |(panel, sample): (&Panel, &Sample)| {
                 panel.length * (panel.tangent[0] * sample.velocity[0] + panel.tangent[1] * sample.velocity[1])
@@ -77,14 +79,19 @@ impl<'a> Immersed<'a> {
         }
     }
 
-    /// The panels where they are, those of one body after those of another.
-    pub fn panels(&self) -> &[Panel] {
-        &self.panels
+    /// The middles of the panels.
+    pub fn middles(&self) -> Vec<[f64; 2]> {
+        self.panels.iter().map(|panel| panel.middle).collect()
     }
 
     /// The same bodies in fluid at rest.
     pub fn in_still_fluid(&self) -> Self {
         Self::new(self.images, self.bodies, self.poses)
+    }
+
+    /// The panels where they are, those of one body after those of another.
+    pub fn panels(&self) -> &[Panel] {
+        &self.panels
     }
 
     /// The bodies.

@@ -1,111 +1,160 @@
 //! What panels do to each other: the stream function of each at the middle of each.
 
 use faer::Mat;
+use meniscus_core::simd::simd;
 
-use super::green::{Images, Place};
+use super::green::{Images, Place, Places};
 use super::panel::{Panel, point_stream};
+use crate::flow::dot;
 
 /// Where a panel is closer to a point than so many of its lengths, its stream function is not that of what is at its middle.
 const NEAR: f64 = 4.0;
 
-/// Panels in a box, with the stream function of each at the middle of each.
+/// What panels do to each other. From afar a panel is a vortex at its middle, and vortices do to each other the same there and back: a half of that is kept.
 #[derive(Clone, Debug)]
-pub struct Influence {
-    /// A column for each panel.
-    matrix: Vec<f64>,
-    count: usize,
+pub struct Influence<'a> {
+    /// The stream functions of vortices of unit circulation at the middles, column by column from the diagonal on; at the vortex itself what its images do.
+    vortices: Vec<f64>,
+    /// The lengths of the panels.
+    lengths: Vec<f64>,
+    /// For groups of panels what each does to each of them beside that.
+    own: Vec<&'a Mat<f64>>,
+    /// What others do beside that, of those that are near: to which, from which, and how much.
+    near: Vec<(usize, usize, f64)>,
 }
 
-/// Some panels and what they do to each other without walls, a row for each middle.
-pub struct Group<'a> {
+/// Some panels.
+pub struct Group<'p, 'a> {
     /// The panels.
-    pub panels: &'a [Panel],
-    /// The stream function of each at the middle of each: a row for each middle.
+    pub panels: &'p [Panel],
+    /// What the stream function of each at the middle of each is without walls, more than that of a vortex at its middle; at its own middle all of it. A row for each middle.
     pub own: &'a Mat<f64>,
 }
 
-impl Influence {
+impl Group<'_, '_> {
+    /// A point, and how far panels and what is near to them reach from it.
+    fn reach(&self) -> ([f64; 2], f64) {
+        let centre = self.panels[0].middle;
+        let of_panel = |panel: &Panel| distance_squared(panel.middle, centre).sqrt() + NEAR * panel.length;
+        (centre, self.panels.iter().map(of_panel).fold(0.0, f64::max))
+    }
+}
+
+impl<'a> Influence<'a> {
     /// Of groups of panels.
-    pub fn new(images: &Images, groups: &[Group]) -> Self {
+    pub fn new(images: &Images, groups: &[Group<'_, 'a>]) -> Self {
         let panels: Vec<&Panel> = groups.iter().flat_map(|group| group.panels).collect();
         let places: Vec<Place> = panels.iter().map(|panel| images.place(panel.middle)).collect();
+        let all = Places::of(&places);
         let count = panels.len();
-        let mut matrix = vec![0.0; count * count];
-        let mut first = 0;
-        for group in groups {
-            let own = first..first + group.panels.len();
-            for j in own.clone() {
-                let from = Source::new(images, panels[j], places[j]);
-                for (i, to) in matrix[j * count..][..count].iter_mut().enumerate() {
-                    let square = distance_squared(panels[i].middle, panels[j].middle);
-                    let without_walls = match own.contains(&i) {
-                        true => group.own[(i - first, j - first)],
-                        false => stream(panels[j], panels[i].middle, square),
-                    };
-                    *to = without_walls + from.of_walls(images, panels[i].middle, places[i], square);
-                }
-            }
-            first = own.end;
+        let mut vortices = vec![0.0; count * (count + 1) / 2];
+        let mut rest = &mut vortices[..];
+        for (j, place) in places.iter().enumerate() {
+            let (column, after) = rest.split_at_mut(count - j);
+            column[0] = images.rest_at_itself(*place);
+            images.add_streams(&all, j + 1, *place, &mut column[1..]);
+            rest = after;
         }
-        Self { matrix, count }
+        let lengths = panels.iter().map(|panel| panel.length).collect();
+        let own = groups.iter().map(|group| group.own).collect();
+        Self { vortices, lengths, own, near: near_pairs(images.size(), groups) }
     }
 
     /// The stream function at each middle of panels with these strengths.
     pub fn multiply(&self, strengths: &[f64], streams: &mut [f64]) {
+        let circulations: Vec<f64> =
+            strengths.iter().zip(&self.lengths).map(|(s, length)| s * length).collect();
         streams.fill(0.0);
-        for (column, strength) in self.matrix.chunks_exact(self.count).zip(strengths) {
-            streams.iter_mut().zip(column).for_each(|(to, entry)| *to += entry * strength);
+        simd(
+            #[inline(always)]
+            || {
+                let mut rest = &self.vortices[..];
+                for (j, &circulation) in circulations.iter().enumerate() {
+                    let (column, after) = rest.split_at(circulations.len() - j);
+                    let (at, others) = streams[j..].split_first_mut().expect("one for each panel");
+                    *at += column[0] * circulation + dot(&column[1..], &circulations[j + 1..]);
+                    others.iter_mut().zip(&column[1..]).for_each(|(to, entry)| *to += entry * circulation);
+                    rest = after;
+                }
+            },
+        );
+        let mut first = 0;
+        for own in &self.own {
+            let range = first..first + own.ncols();
+            for (column, strength) in strengths[range.clone()].iter().enumerate() {
+                let entries = own.col(column).try_as_col_major().expect("a dense matrix").as_slice();
+                streams[range.clone()]
+                    .iter_mut()
+                    .zip(entries)
+                    .for_each(|(to, entry)| *to += entry * strength);
+            }
+            first = range.end;
+        }
+        for &(to, from, value) in &self.near {
+            streams[to] += value * strengths[from];
         }
     }
+}
+
+/// What panels do to those of other groups that are near, and their images in near walls to all, beside what vortices do.
+fn near_pairs(size: [f64; 2], groups: &[Group]) -> Vec<(usize, usize, f64)> {
+    let reaches: Vec<([f64; 2], f64)> = groups.iter().map(Group::reach).collect();
+    let mut near_pairs = Vec::new();
+    let mut first = 0;
+    for (group, &(centre, reach)) in groups.iter().zip(&reaches) {
+        let sources: Vec<(usize, Vec<(Panel, f64)>)> =
+            (first..).zip(group.panels).map(|(j, panel)| (j, near_images(size, panel).collect())).collect();
+        let mut to_first = 0;
+        for (to, &(to_centre, to_reach)) in groups.iter().zip(&reaches) {
+            let is_same = to_first == first;
+            let apart = distance_squared(centre, to_centre).sqrt();
+            for ((j, images), panel) in sources.iter().zip(group.panels) {
+                let itself = (!is_same && apart < reach + to_reach).then_some((*panel, 1.0));
+                for (source, sign) in itself.iter().chain(images) {
+                    for (i, at) in (to_first..).zip(to.panels) {
+                        let value = near(source, at.middle, distance_squared(at.middle, source.middle));
+                        if value != 0.0 {
+                            near_pairs.push((i, *j, sign * value));
+                        }
+                    }
+                }
+            }
+            to_first += to.panels.len();
+        }
+        first += group.panels.len();
+    }
+    near_pairs
 }
 
 /// The stream function at a point of a panel of unit strength in a box.
 pub fn stream_in_box(images: &Images, panel: &Panel, x: [f64; 2]) -> f64 {
-    let square = distance_squared(x, panel.middle);
-    let from = Source::new(images, panel, images.place(panel.middle));
-    stream(panel, x, square) + from.of_walls(images, x, images.place(x), square)
+    let from_afar = panel.length * images.stream(images.place(x), images.place(panel.middle));
+    let own = near(panel, x, distance_squared(x, panel.middle));
+    let others = near_images(images.size(), panel);
+    let of_image = |(image, sign): (Panel, f64)| sign * near(&image, x, distance_squared(x, image.middle));
+    from_afar + own + others.map(of_image).sum::<f64>()
 }
 
-/// A panel and those of its images that may be near.
-struct Source<'a> {
-    panel: &'a Panel,
-    place: Place,
-    /// With the sign of their strengths.
-    images: Vec<(Panel, f64)>,
-}
-
-impl<'a> Source<'a> {
-    fn new(images: &Images, panel: &'a Panel, place: Place) -> Self {
-        let size = images.size();
-        let walls = [0, 1].map(|axis| {
-            let at = if 2.0 * panel.middle[axis] < size[axis] { 0.0 } else { size[axis] };
-            ((panel.middle[axis] - at).abs() < NEAR * panel.length).then_some(at)
-        });
-        let mut images: Vec<(Panel, f64)> = Vec::new();
-        for (axis, wall) in walls.into_iter().enumerate() {
-            images.extend(wall.map(|at| (panel.mirrored(axis, at), -1.0)));
-        }
-        if let [Some(x), Some(y)] = walls {
-            images.push((panel.mirrored(0, x).mirrored(1, y), 1.0));
-        }
-        Self { panel, place, images }
+/// What the stream function at a point of a panel is more than that of a vortex at its middle: nothing from afar.
+fn near(panel: &Panel, x: [f64; 2], square: f64) -> f64 {
+    if square >= (NEAR * panel.length).powi(2) {
+        return 0.0;
     }
-
-    /// The stream function of all images at a point.
-    fn of_walls(&self, images: &Images, x: [f64; 2], at: Place, square: f64) -> f64 {
-        let from_afar = self.panel.length * images.rest(at, self.place, square);
-        let corrections = self.images.iter().map(|(image, sign)| {
-            let square = distance_squared(x, image.middle);
-            // From afar an image is a vortex at its middle, which is what it counts as already.
-            sign * (stream(image, x, square) - image.length * point_stream(square))
-        });
-        from_afar + corrections.sum::<f64>()
-    }
+    panel.stream(x) - panel.length * point_stream(square)
 }
 
-/// The stream function at a point of a panel of unit strength without walls: from afar that of a vortex at its middle.
-fn stream(panel: &Panel, x: [f64; 2], square: f64) -> f64 {
-    if square < (NEAR * panel.length).powi(2) { panel.stream(x) } else { panel.length * point_stream(square) }
+/// The images of a panel in walls that are near, with the signs of their strengths.
+fn near_images(size: [f64; 2], panel: &Panel) -> impl Iterator<Item = (Panel, f64)> + use<> {
+    let walls = [0, 1].map(|axis| {
+        let at = if 2.0 * panel.middle[axis] < size[axis] { 0.0 } else { size[axis] };
+        ((panel.middle[axis] - at).abs() < NEAR * panel.length).then_some(at)
+    });
+    let [x, y] = [0, 1].map(|axis| walls[axis].map(|at| (panel.mirrored(axis, at), -1.0)));
+    let in_corner = match walls {
+        [Some(x), Some(y)] => Some((panel.mirrored(0, x).mirrored(1, y), 1.0)),
+        _ => None,
+    };
+    x.into_iter().chain(y).chain(in_corner)
 }
 
 fn distance_squared(a: [f64; 2], b: [f64; 2]) -> f64 {

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use super::body::Pose;
+use super::body::Placement;
 
 /// A straight piece of a body's outline, which has the body on its left: a vortex sheet of constant strength.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,9 +47,9 @@ impl Panel {
     }
 
     /// The same of a body's own frame, where the body is.
-    pub fn placed(&self, pose: &Pose) -> Self {
-        let [start, middle] = [self.start, self.middle].map(|x| pose.place(x));
-        Self { start, middle, tangent: pose.turn(self.tangent), length: self.length }
+    pub(super) fn placed(&self, placement: &Placement) -> Self {
+        let [start, middle] = [self.start, self.middle].map(|x| placement.place(x));
+        Self { start, middle, tangent: placement.turn(self.tangent), length: self.length }
     }
 
     /// How far a point is along the panel, from its start, and how far to its left.

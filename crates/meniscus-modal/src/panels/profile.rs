@@ -3,7 +3,7 @@
 use faer::linalg::solvers::Solve;
 use faer::{Col, Mat};
 
-use super::panel::Panel;
+use super::panel::{Panel, point_stream};
 
 /// The outline of a body in its own frame, whose origin is the centre of its area.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct Profile {
     pub polar_moment: f64,
     /// The stream function of each panel, of unit strength and without walls, at the middle of each: a row for each middle.
     pub streams: Mat<f64>,
+    /// What that is more than that of a vortex at the middle of the panel; at its own middle all of it.
+    pub near_streams: Mat<f64>,
     /// The speed along each panel, counter-clockwise, of the flow of unit vorticity within the outline, in m.
     pub inner_speeds: Vec<f64>,
     /// The integral of r × that flow, in m⁴.
@@ -38,8 +40,14 @@ impl Profile {
         let inner_speeds = inner_speeds(&panels, &streams, area);
         let moment: f64 =
             panels.iter().zip(&inner_speeds).map(|(p, speed)| 0.5 * mean_square(p) * p.length * speed).sum();
+        let near_streams = Mat::from_fn(panels.len(), panels.len(), |i, j| {
+            let d = [0, 1].map(|axis| panels[i].middle[axis] - panels[j].middle[axis]);
+            let of_vortex = if i == j { 0.0 } else { panels[j].length * point_stream(dot(d, d)) };
+            streams[(i, j)] - of_vortex
+        });
         let profile = Self {
             panels,
+            near_streams,
             area,
             polar_moment,
             streams,

@@ -49,10 +49,10 @@ pub fn given<'a>(
     bodies: &'a [Body],
     poses: &'a [Pose],
     motions: &[Motion],
-    flow: impl FnMut([f64; 2]) -> Sample,
+    flow: impl Fn([f64; 2]) -> Sample,
 ) -> (Immersed<'a>, Solution) {
     let mut immersed = Immersed::new(images, bodies, poses);
-    immersed.set_flow(flow);
+    immersed.set_flow(immersed.middles().into_iter().map(flow).collect());
     let drives: Vec<Drive> = motions.iter().copied().map(Drive::Given).collect();
     let mut solution = Solution::default();
     immersed.solve(&immersed.influence(), &drives, &vec![0.0; bodies.len()], &mut solution, 1e-13);
@@ -271,11 +271,12 @@ fn many_bodies_take_few_iterations_and_none_has_a_circulation() {
     let poses: Vec<Pose> =
         (0..10).map(|k| at([0.1 + 0.19 * f64::from(k % 5), 0.3 + 0.35 * f64::from(k / 5)])).collect();
     let mut immersed = Immersed::new(&images, &bodies, &poses);
-    immersed.set_flow(|[x, y]| Sample {
+    let flow = |[x, y]: [f64; 2]| Sample {
         stream: (PI * x).sin() * (TAU * y).sin(),
         velocity: [TAU * (PI * x).sin() * (TAU * y).cos(), -PI * (PI * x).cos() * (TAU * y).sin()],
         vorticity: 5.0 * PI * PI * (PI * x).sin() * (TAU * y).sin(),
-    });
+    };
+    immersed.set_flow(immersed.middles().into_iter().map(flow).collect());
     let drives: Vec<Drive> = (0..10).map(|k| Drive::Free([0.01 * f64::from(k), -0.02, 0.001])).collect();
     let mut solution = Solution::default();
     let solved = immersed.solve(&immersed.influence(), &drives, &[0.0; 10], &mut solution, 1e-6);
