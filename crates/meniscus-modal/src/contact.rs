@@ -66,7 +66,12 @@ pub fn press(
     let touches: Vec<Touch<2>> = touching
         .touches
         .iter()
-        .map(|touch| Touch { body: place(touch.body), other: touch.other.map(place), ..*touch })
+        .map(|touch| {
+            // What has just come, and has not yet been struck, comes in the next step: its velocity is not to be lost.
+            let is_new = approach(touch, bodies) > touching.rest && touch.gap <= touching.near;
+            let gap = if is_new { 2.0 * touching.near } else { touch.gap };
+            Touch { body: place(touch.body), other: touch.other.map(place), gap, ..*touch }
+        })
         .collect();
     let masses: Vec<Motion> = members.iter().map(|&body| own_mass(immersed, body)).collect();
     let free: Vec<(Vec<f64>, Twist)> = members
@@ -100,14 +105,45 @@ pub fn press(
     };
     let still = vec![[0.0; SIZE]; members.len()];
     let settled = all.settle(&still, |pressing| Ok::<_, StepError>(push(pressing, &fluid, &without)))?;
-    let Settled { velocity, is_settled, .. } = settled;
-    let change = Mat::from_fn(n, 1, |i, _| velocity[i / 3][i % 3] - without[i]);
-    let impulses = &inertia * &change;
-    let of_body =
-        members.iter().enumerate().map(|(k, &body)| (body, [0, 1, 2].map(|d| impulses[(3 * k + d, 0)])));
+    let Settled { velocity, until_hit, is_settled, .. } = settled;
+    // What will hit keeps its velocity until then.
+    let wanted = |i: usize| until_hit[i / 3].unwrap_or(velocity[i / 3])[i % 3];
+    let change: Vec<f64> = (0..n).map(|i| wanted(i) - without[i]).collect();
     let pressing = all.islands.iter().map(|island| island.pressing()).sum();
     let contacts = Contacts { touches: touches.len(), pressing, is_settled };
-    Ok(Impulses { of_body: of_body.collect(), contacts })
+    Ok(Impulses { of_body: impulses(&inertia, &members, &change), contacts })
+}
+
+/// What changes the momenta of bodies that hit something, by how their velocities changed: what stops a body stops the fluid that comes with it.
+pub fn strike(
+    immersed: &Immersed,
+    influence: &Influence,
+    courses: &[Course],
+    changes: &[(usize, Motion)],
+) -> Result<Vec<(usize, Motion)>, StepError> {
+    let members: Vec<usize> = changes.iter().map(|(body, _)| *body).collect();
+    let inertia = inertia(immersed, influence, courses, &members)?;
+    let change: Vec<f64> = changes.iter().flat_map(|(_, change)| *change).collect();
+    Ok(impulses(&inertia, &members, &change))
+}
+
+/// The impulses that change velocities, by body.
+fn impulses(inertia: &Mat<f64>, members: &[usize], change: &[f64]) -> Vec<(usize, Motion)> {
+    let impulses = inertia * &Mat::from_fn(change.len(), 1, |i, _| change[i]);
+    let of_body = |(k, &body): (usize, &usize)| (body, [0, 1, 2].map(|d| impulses[(3 * k + d, 0)]));
+    members.iter().enumerate().map(of_body).collect()
+}
+
+/// How fast two come nearer to each other where they touch.
+fn approach(touch: &Touch<2>, bodies: &[BodyState]) -> f64 {
+    let along = |body: usize| {
+        let BodyState { pose, motion: [u, v, spin] } = bodies[body];
+        let [x, y] = [0, 1].map(|axis| touch.point[axis] - pose.centre[axis]);
+        touch.normal[0] * (u - spin * y) + touch.normal[1] * (v + spin * x)
+    };
+    let [nx, ny] = touch.normal;
+    let of_other = touch.other.map_or_else(|| nx * touch.velocity[0] + ny * touch.velocity[1], along);
+    of_other - along(touch.body)
 }
 
 /// What the fluid pushes bodies with that move by a compliance and a velocity, against what they do without contacts.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use thiserror::Error;
 
-use crate::contact::{Contacts, Touching, press};
+use crate::contact::{Contacts, Touching, press, strike};
 use crate::flow::{Advanced, Basis, Decay, Dynamics, Stages, TooFast, samples};
 use crate::panels::{Body, Drive, Images, Immersed, Influence, Motion, Pose, Solution, Solved};
 use crate::params::{Forces, Params};
@@ -327,12 +327,16 @@ impl Step<'_> {
         log: &mut Log,
     ) -> Result<(), StepError> {
         let last: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
-        let mut momenta = self.travel(state, predicted, impulses, encounters);
+        let (mut momenta, struck) = self.travel(state, predicted, impulses, encounters);
         log.stage("contact");
         let poses = state.poses();
         let mut immersed = self.of.immersed(self.bodies, &state.flow, &poses);
         let influence = immersed.influence();
         log.stage("panels");
+        for (body, impulse) in self.strike(&immersed, &influence, &struck)? {
+            momenta[body] = along(momenta[body], 1.0, impulse);
+        }
+        log.stage("contact");
         log.solved(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
         state.move_as_found();
         log.stage("bodies");
@@ -352,14 +356,14 @@ impl Step<'_> {
         self.shed(state, &mut immersed, &influence, log)
     }
 
-    /// Moves bodies, and gives the momenta that they then have.
+    /// Moves bodies; gives the momenta that they then have but for what struck them, and by how much that changed their velocities.
     fn travel(
         &self,
         state: &mut State,
         predicted: &[BodyState],
         [start, end]: [&[Impulse]; 2],
         encounters: &mut dyn Encounters,
-    ) -> Vec<Motion> {
+    ) -> (Vec<Motion>, Vec<(usize, Motion)>) {
         for ((body, predicted), course) in state.bodies.iter_mut().zip(predicted).zip(self.courses) {
             match course {
                 Course::Free(_) => body.motion = mean(body.motion, predicted.motion),
@@ -368,13 +372,40 @@ impl Step<'_> {
         }
         let before: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
         encounters.travel(&mut state.bodies, self.courses, self.dt);
-        let momentum = |(k, (start, end)): (usize, (&Impulse, &Impulse))| {
-            let momentum = along(start.momentum, self.dt, mean(start.rate, end.rate));
-            // What a body meets stops the body, not the fluid that comes with it.
-            let ([m, i], now) = (self.bodies[k].mass, state.bodies[k].motion);
-            [0, 1, 2].map(|d| momentum[d] + [m, m, i][d] * (now[d] - before[k][d]))
+        let momentum =
+            |(start, end): (&Impulse, &Impulse)| along(start.momentum, self.dt, mean(start.rate, end.rate));
+        let momenta = start.iter().zip(end).map(momentum).collect();
+        let struck = |(k, (now, before)): (usize, (&BodyState, Motion))| {
+            let change = along(now.motion, -1.0, before);
+            // Less is rounding.
+            let least = 1e-12 * before.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
+            change.iter().any(|v| v.abs() > least).then_some((k, change))
         };
-        start.iter().zip(end).enumerate().map(momentum).collect()
+        let struck = state.bodies.iter().zip(before).enumerate().filter_map(struck).collect();
+        (momenta, struck)
+    }
+
+    /// What changes the momenta of bodies whose velocities were changed by what they met. A hit stops a body with the fluid that comes with it; where things lie on each
+    /// other, which gravity makes meet a little in each step, contact finds that afterwards.
+    fn strike(
+        &self,
+        immersed: &Immersed,
+        influence: &Influence,
+        struck: &[(usize, Motion)],
+    ) -> Result<Vec<(usize, Motion)>, StepError> {
+        let rest = 2.0 * self.dt * self.params.gravity[0].hypot(self.params.gravity[1]);
+        let is_hit =
+            |(_, [u, v, _]): &(usize, Motion)| u.hypot(*v) > rest && self.params.forces == Forces::Potential;
+        let (hits, others): (Vec<_>, Vec<_>) = struck.iter().copied().partition(is_hit);
+        let mut impulses = Vec::new();
+        if !hits.is_empty() {
+            impulses = strike(immersed, influence, self.courses, &hits)?;
+        }
+        impulses.extend(others.into_iter().map(|(body, [u, v, spin])| {
+            let [m, i] = self.bodies[body].mass;
+            (body, [m * u, m * v, i * spin])
+        }));
+        Ok(impulses)
     }
 
     /// Lets a share of the sheets go over into the modes, while bodies keep their velocities.

@@ -21,10 +21,14 @@ pub struct Images {
 struct Row {
     /// Whether they are mirrored, and turn the other way.
     is_mirrored: bool,
-    /// e to the wave number times how far off the row is, and the inverse.
+    /// e to the wave number times how far off the row is from the middle of the box, and the inverse.
     off: [f64; 2],
+    /// Whether the vortex itself is in it.
+    is_own: bool,
 }
 
+/// No box with sheets in it is more times as long as wide: numbers would become too large.
+pub const LONGEST: f64 = 100.0;
 /// Rows that are farther off than this, in shorter sides, are left out.
 const REACH: f64 = 5.0;
 /// No hyperbolic cosine counts as more: beyond it a term is one to rounding.
@@ -49,14 +53,12 @@ impl Images {
         let mut rows = Vec::new();
         for number in -farthest..=farthest {
             let offset = 2.0 * number as f64 * long;
-            let off =
-                [(wave_number * offset).min(MOST.ln()).exp(), (-wave_number * offset).min(MOST.ln()).exp()];
-            // Two points are at most a side apart, and a point from a mirrored one between none and two.
-            for (is_mirrored, distance) in
-                [(false, offset.abs() - long), (true, (offset - long).abs() - long)]
-            {
-                if distance < REACH * short {
-                    rows.push(Row { is_mirrored, off });
+            // Seen from the middle, y + y' - offset is a side less.
+            for (is_mirrored, offset) in [(false, offset), (true, offset - long)] {
+                // Two points are at most a side apart, and one from the mirrored other one too.
+                if offset.abs() - long < REACH * short {
+                    let off = [(wave_number * offset).exp(), (-wave_number * offset).exp()];
+                    rows.push(Row { is_mirrored, off, is_own: !is_mirrored && number == 0 });
                 }
             }
         }
@@ -71,7 +73,8 @@ impl Images {
     /// What terms are made of at a point.
     pub fn place(&self, x: [f64; 2]) -> Place {
         let (sin, cos) = (self.wave_number * x[self.across]).sin_cos();
-        let along = self.wave_number * x[1 - self.across];
+        // From the middle, so that long boxes make no larger numbers than they must.
+        let along = self.wave_number * (x[1 - self.across] - 0.5 * self.size[1 - self.across]);
         Place { cos, sin, up: along.exp(), down: (-along).exp() }
     }
 
@@ -103,9 +106,7 @@ impl Images {
 
     /// What the stream function at a vortex itself tends to, of one of unit circulation, without that of the same vortex without walls, -ln r / 2π.
     pub fn rest_at_itself(&self, at: Place) -> f64 {
-        let is_own = |row: &&Row| !row.is_mirrored && row.off[0] == 1.0;
-        let terms: Vec<Terms> =
-            self.rows.iter().filter(|row| !is_own(row)).map(|row| row.terms(at)).collect();
+        let terms: Vec<Terms> = self.rows.iter().filter(|row| !row.is_own).map(|row| row.terms(at)).collect();
         let [others, ..] = Places::of(&[at]).group(0).products(at, &terms);
         // The own row's denominator stays.
         let below = 1.0 - (at.cos * at.cos - at.sin * at.sin);

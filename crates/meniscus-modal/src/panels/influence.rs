@@ -128,8 +128,12 @@ fn near_pairs(size: [f64; 2], groups: &[Group]) -> Vec<(usize, usize, f64)> {
 
 /// The stream function at a point of a panel of unit strength in a box.
 pub fn stream_in_box(images: &Images, panel: &Panel, x: [f64; 2]) -> f64 {
-    let from_afar = panel.length * images.stream(images.place(x), images.place(panel.middle));
-    let own = near(panel, x, distance_squared(x, panel.middle));
+    let (at, from) = (images.place(x), images.place(panel.middle));
+    let square = distance_squared(x, panel.middle);
+    let (from_afar, own) = match square > 0.0 {
+        true => (panel.length * images.stream(at, from), near(panel, x, square)),
+        false => (panel.length * images.rest_at_itself(from), panel.stream(x)),
+    };
     let others = near_images(images.size(), panel);
     let of_image = |(image, sign): (Panel, f64)| sign * near(&image, x, distance_squared(x, image.middle));
     from_afar + own + others.map(of_image).sum::<f64>()

@@ -1,5 +1,8 @@
 //! Systems of equations that are nearly those of each body alone.
 
+use faer::linalg::solvers::Solve;
+use faer::{Col, Mat};
+
 /// What a solve took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solved {
@@ -9,8 +12,12 @@ pub struct Solved {
     pub residual: f64,
 }
 
-/// Solves `matrix x = b` by the method of generalised minimal residuals, preconditioned from the right, from `x` on. It begins with a step by the preconditioner alone: where
-/// `matrix` and the inverse of `precondition` have equal rows, these equations hold to rounding from there on.
+/// Iterations that are soon done: systems that take more are solved as a whole.
+const MOST_ITERATIONS: usize = 50;
+/// Nor are larger systems solved so.
+const LARGEST: usize = 4000;
+
+/// Solves `matrix x = b` by iterations, and where these do not converge, as they may with outlines that nearly touch, by elimination.
 pub fn solve(
     matrix: impl Fn(&[f64], &mut [f64]),
     precondition: impl Fn(&[f64], &mut [f64]),
@@ -18,7 +25,40 @@ pub fn solve(
     x: &mut [f64],
     tolerance: f64,
 ) -> Solved {
-    const MOST_ITERATIONS: usize = 200;
+    let solved = iterate(&matrix, precondition, b, x, tolerance);
+    if solved.residual <= tolerance || b.len() > LARGEST {
+        return solved;
+    }
+    let n = b.len();
+    let (mut unit, mut image) = (vec![0.0; n], vec![0.0; n]);
+    let mut whole = Mat::zeros(n, n);
+    for column in 0..n {
+        unit[column] = 1.0;
+        matrix(&unit, &mut image);
+        unit[column] = 0.0;
+        image.iter().enumerate().for_each(|(row, value)| whole[(row, column)] = *value);
+    }
+    let factors = whole.partial_piv_lu();
+    // Once more for what rounding leaves.
+    for _ in 0..2 {
+        matrix(x, &mut image);
+        let change = factors.solve(&Col::from_fn(n, |row| b[row] - image[row]));
+        x.iter_mut().enumerate().for_each(|(row, x)| *x += change[row]);
+    }
+    matrix(x, &mut image);
+    let left: Vec<f64> = b.iter().zip(&image).map(|(b, image)| b - image).collect();
+    Solved { residual: norm(&left) / norm(b).max(f64::MIN_POSITIVE), ..solved }
+}
+
+/// Solves `matrix x = b` by the method of generalised minimal residuals, preconditioned from the right, from `x` on. It begins with a step by the preconditioner alone: where
+/// `matrix` and the inverse of `precondition` have equal rows, these equations hold to rounding from there on.
+fn iterate(
+    matrix: &impl Fn(&[f64], &mut [f64]),
+    precondition: impl Fn(&[f64], &mut [f64]),
+    b: &[f64],
+    x: &mut [f64],
+    tolerance: f64,
+) -> Solved {
     let n = b.len();
     let (mut image, mut scratch) = (vec![0.0; n], vec![0.0; n]);
     matrix(x, &mut image);

@@ -293,3 +293,28 @@ fn many_bodies_take_few_iterations_and_none_has_a_circulation() {
         assert!(found.iter().zip(momentum).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?} {momentum:?}");
     }
 }
+
+#[test]
+fn far_along_a_long_box_is_as_in_its_middle() {
+    let at_place =
+        |size: [f64; 2], centre: [f64; 2]| added_mass(size, disc(40, 0.2), centre, [1.0, 0.0, 0.0])[0];
+    let middle = at_place([16.0, 1.0], [8.0, 0.5]);
+    for x in [3.0, 7.5, 12.0, 13.5] {
+        assert_near(at_place([16.0, 1.0], [x, 0.5]), middle, 1e-6, x);
+    }
+    assert_near(at_place([100.0, 1.0], [50.0, 0.5]), middle, 1e-6, "a hundred times as long");
+    let along = added_mass([1.0, 16.0], disc(40, 0.2), [0.5, 11.0], [0.0, 1.0, 0.0])[1];
+    assert_near(along, middle, 1e-6, "standing");
+}
+
+#[test]
+fn outlines_that_nearly_touch_are_solved_for() {
+    let images = Images::new([1.0; 2]);
+    let bodies: Vec<Body> = (0..3).map(|_| Body::of_density(disc(120, 0.1), 0.5)).collect();
+    let poses = [at([0.1005, 0.3]), at([0.301, 0.3]), at([0.1005, 0.1005])];
+    let immersed = Immersed::new(&images, &bodies, &poses);
+    let drives = [[0.1, 0.0, 0.0], [-0.1, 0.0, 1.0], [0.0; 3]].map(Drive::Given);
+    let mut solution = Solution::default();
+    let solved = immersed.solve(&immersed.influence(), &drives, &[0.0; 3], &mut solution, 1e-12);
+    assert!(solved.residual < 1e-12, "{solved:?}");
+}
