@@ -9,7 +9,7 @@ use meniscus_rigid::{Bodies, Inertial, Pressing, SIZE, Settled, Touch, Twist, is
 
 use crate::panels::{Drive, Immersed, Influence, Motion, Solution};
 use crate::state::BodyState;
-use crate::step::{Course, StepError, find};
+use crate::step::{Course, StepError, find_roughly};
 
 /// Where bodies touch.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -185,7 +185,7 @@ fn inertia(
         };
         let drives: Vec<Drive> = courses.iter().enumerate().map(drive).collect();
         let mut response = Solution::default();
-        find(&still, influence, &drives, &mut response)?;
+        find_roughly(&still, influence, &drives, &mut response)?;
         for (row, &member) in members.iter().enumerate() {
             for d in 0..3 {
                 mobility[(3 * row + d, column)] = response.motions[member][d];

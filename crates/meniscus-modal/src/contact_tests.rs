@@ -60,6 +60,10 @@ impl Encounters for Discs {
         }
     }
 
+    fn preview(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) {
+        self.travel(bodies, courses, dt);
+    }
+
     fn touches(&mut self, bodies: &[BodyState], dt: f64) -> Touching {
         let mut touches = Vec::new();
         let friction = self.friction;

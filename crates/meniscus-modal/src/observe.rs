@@ -4,7 +4,7 @@ use meniscus_core::parallel;
 use serde::Serialize;
 
 use crate::flow::{Basis, Dynamics, Sines, samples, streams_at_nodes};
-use crate::panels::{Body, Images, Immersed, Panel, stream_in_box};
+use crate::panels::{Body, Images, Immersed, add_streams_in_box};
 use crate::params::Params;
 use crate::state::State;
 
@@ -80,14 +80,12 @@ impl Observer {
         let mut streams = streams_at_nodes(&self.sines, &self.dynamics.vorticity_of(&state.flow), cells);
         let poses = state.poses();
         let immersed = Immersed::new(&self.images, bodies, &poses);
-        let sheets: Vec<_> = immersed.panels().iter().zip(&state.sheets.strengths).collect();
         let edge = [0, 1].map(|axis| self.sines.size[axis] / cells[axis] as f64);
         parallel::for_chunks(&mut streams, cells[1] + 1, |i, column| {
-            for (j, to) in column.iter_mut().enumerate() {
-                let x = [i as f64 * edge[0], j as f64 * edge[1]];
-                let of_sheet = |(panel, s): &(&Panel, &f64)| **s * stream_in_box(&self.images, panel, x);
-                *to += sheets.iter().map(of_sheet).sum::<f64>();
-            }
+            let points: Vec<[f64; 2]> =
+                (0..column.len()).map(|j| [i as f64 * edge[0], j as f64 * edge[1]]).collect();
+            let strengths = &state.sheets.strengths;
+            add_streams_in_box(&self.images, immersed.panels(), strengths, &points, column);
         });
         streams
     }

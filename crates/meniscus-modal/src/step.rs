@@ -25,6 +25,9 @@ pub trait Encounters {
     /// Moves the bodies that the fluid moves for a time at their velocities, which what they meet changes.
     fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64);
 
+    /// The same for bodies that only might go that way.
+    fn preview(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64);
+
     /// Where bodies touch each other and what does not move by the fluid, or may do so within a time.
     fn touches(&mut self, bodies: &[BodyState], dt: f64) -> Touching;
 }
@@ -40,6 +43,10 @@ impl Encounters for Unhindered {
                 body.pose = body.pose.moved(body.motion, dt);
             }
         }
+    }
+
+    fn preview(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) {
+        self.travel(bodies, courses, dt);
     }
 
     fn touches(&mut self, _: &[BodyState], _: f64) -> Touching {
@@ -118,6 +125,8 @@ impl Log {
 
 /// What is left of the equations of bodies when a solve ends.
 const TOLERANCE: f64 = 1e-9;
+/// And of those for what impulses do, from which contacts are found: the velocities that come of these are then solved for.
+const LOOSE: f64 = 1e-6;
 
 /// What steps work in. It holds nothing that the state does not tell.
 #[derive(Debug, Default)]
@@ -206,7 +215,7 @@ pub fn step(
     log.stage("flow");
     if !bodies.is_empty() {
         let mut ahead = state.clone();
-        let end = step.predict(&mut ahead, &start, &mut log)?;
+        let end = step.predict(&mut ahead, &start, encounters, &mut log)?;
         step.carry(&mut stages, &mut ahead)?;
         log.stage("flow");
         (state.flow, state.sheets) = (ahead.flow, ahead.sheets);
@@ -292,29 +301,77 @@ impl Step<'_> {
         stages.carry(&mut self.of.dynamics, &by, &mut state.flow, 0.5 * self.dt)
     }
 
-    /// Moves bodies by what is known at the beginning; gives what changes their momenta then.
+    /// Moves bodies by what is known at the beginning; gives what changes their momenta then. What is struck on its way is left with what it had: a mean of before and after a hit is of
+    /// no use.
     fn predict(
         &self,
         state: &mut State,
         start: &[Impulse],
+        encounters: &mut dyn Encounters,
         log: &mut Log,
     ) -> Result<Vec<Impulse>, StepError> {
+        let before: Vec<BodyState> = state.bodies.clone();
         for (body, course) in state.bodies.iter_mut().zip(self.courses) {
             match course {
                 Course::Free(_) => body.pose = body.pose.moved(body.motion, self.dt),
                 Course::Given(end) => *body = *end,
             }
         }
+        let mut struck = Vec::new();
+        if self.may_meet(&state.bodies) {
+            let goes_back = |((now, before), course): ((&BodyState, &BodyState), &Course)| match course {
+                Course::Free(_) => *before,
+                Course::Given(_) => *now,
+            };
+            state.bodies = state.bodies.iter().zip(&before).zip(self.courses).map(goes_back).collect();
+            encounters.preview(&mut state.bodies, self.courses, self.dt);
+            struck = self.struck(&state.bodies, before.iter().map(|body| body.motion));
+        }
         let momenta: Vec<Motion> =
             start.iter().map(|impulse| along(impulse.momentum, self.dt, impulse.rate)).collect();
+        let mut drives = self.drives(&momenta);
+        for &(body, _) in &struck {
+            drives[body] = Drive::Given(state.bodies[body].motion);
+        }
         let poses = state.poses();
         let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
         let influence = immersed.influence();
         log.stage("panels");
-        log.solved(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
+        log.solved(find(&immersed, &influence, &drives, &mut state.sheets)?);
         state.move_as_found();
         log.stage("bodies");
-        Ok(self.impulses(state, &immersed))
+        let mut end = self.impulses(state, &immersed);
+        for (body, _) in struck {
+            state.bodies[body].motion = before[body].motion;
+            end[body] = start[body];
+        }
+        Ok(end)
+    }
+
+    /// Whether some body may be where another one or a wall is.
+    fn may_meet(&self, bodies: &[BodyState]) -> bool {
+        let size = self.of.basis.sines.size;
+        let circles: Vec<([f64; 2], f64)> =
+            self.bodies.iter().zip(bodies).map(|(b, now)| (now.pose.centre, b.profile.reach)).collect();
+        let is_out = |&(x, reach): &([f64; 2], f64)| (0..2).any(|a| x[a] < reach || x[a] > size[a] - reach);
+        let meets = |k: usize| {
+            let (x, reach) = circles[k];
+            let near = |(y, other): &([f64; 2], f64)| (x[0] - y[0]).hypot(x[1] - y[1]) < reach + other;
+            circles[..k].iter().any(near)
+        };
+        circles.iter().any(is_out) || (0..circles.len()).any(meets)
+    }
+
+    /// The bodies whose velocities changed, and by how much.
+    fn struck(&self, now: &[BodyState], before: impl Iterator<Item = Motion>) -> Vec<(usize, Motion)> {
+        let struck = |(k, ((now, before), course)): (usize, ((&BodyState, Motion), &Course))| {
+            let change = along(now.motion, -1.0, before);
+            // Less is rounding.
+            let least = 1e-12 * before.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
+            let is_struck = matches!(course, Course::Free(_)) && change.iter().any(|v| v.abs() > least);
+            is_struck.then_some((k, change))
+        };
+        now.iter().zip(before).zip(self.courses).enumerate().filter_map(struck).collect()
     }
 
     /// Moves bodies by the mean of what is known at the beginning and what was predicted (Heun's method), and finds what moves them at the end.
@@ -375,13 +432,7 @@ impl Step<'_> {
         let momentum =
             |(start, end): (&Impulse, &Impulse)| along(start.momentum, self.dt, mean(start.rate, end.rate));
         let momenta = start.iter().zip(end).map(momentum).collect();
-        let struck = |(k, (now, before)): (usize, (&BodyState, Motion))| {
-            let change = along(now.motion, -1.0, before);
-            // Less is rounding.
-            let least = 1e-12 * before.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
-            change.iter().any(|v| v.abs() > least).then_some((k, change))
-        };
-        let struck = state.bodies.iter().zip(before).enumerate().filter_map(struck).collect();
+        let struck = self.struck(&state.bodies, before.into_iter());
         (momenta, struck)
     }
 
@@ -503,17 +554,37 @@ impl Step<'_> {
 }
 
 /// Finds sheets and velocities.
-pub(crate) fn find(
+fn find(
+    immersed: &Immersed,
+    influence: &Influence,
+    drives: &[Drive],
+    sheets: &mut Solution,
+) -> Result<Solved, StepError> {
+    find_to(TOLERANCE, immersed, influence, drives, sheets)
+}
+
+/// The same, to what contacts are found from.
+pub(crate) fn find_roughly(
+    immersed: &Immersed,
+    influence: &Influence,
+    drives: &[Drive],
+    sheets: &mut Solution,
+) -> Result<Solved, StepError> {
+    find_to(LOOSE, immersed, influence, drives, sheets)
+}
+
+fn find_to(
+    tolerance: f64,
     immersed: &Immersed,
     influence: &Influence,
     drives: &[Drive],
     sheets: &mut Solution,
 ) -> Result<Solved, StepError> {
     let circulations = vec![0.0; drives.len()];
-    let solved = immersed.solve(influence, drives, &circulations, sheets, TOLERANCE);
+    let solved = immersed.solve(influence, drives, &circulations, sheets, tolerance);
     let Solved { iterations, residual } = solved;
     // Sound equations are solved to rounding: what is left else is no number, or of no use.
-    let is_solved = residual <= 1e3 * TOLERANCE;
+    let is_solved = residual <= 1e3 * tolerance;
     if is_solved { Ok(solved) } else { Err(StepError::Bodies { iterations, residual }) }
 }
 

@@ -105,20 +105,17 @@ impl Velocities {
 struct Obstacle<'a> {
     body: &'a Body,
     pose: &'a Pose,
-    /// The square of how far it reaches from its centre.
-    reach: f64,
 }
 
 impl<'a> Obstacle<'a> {
     fn new((body, pose): (&'a Body, &'a Pose)) -> Self {
-        let squares = body.profile.panels.iter().map(|p| p.start[0].powi(2) + p.start[1].powi(2));
-        Self { body, pose, reach: squares.fold(0.0, f64::max) }
+        Self { body, pose }
     }
 
     /// Moves a point that is in the body to the nearest of its outline.
     fn keep_out(&self, x: &mut [f32; 2]) {
         let from_centre = [0, 1].map(|axis| f64::from(x[axis]) - self.pose.centre[axis]);
-        if from_centre[0].powi(2) + from_centre[1].powi(2) >= self.reach {
+        if from_centre[0].hypot(from_centre[1]) >= self.body.profile.reach {
             return;
         }
         let local = self.pose.turn_back(from_centre);

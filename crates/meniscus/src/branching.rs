@@ -50,7 +50,11 @@ impl<const D: usize> Session<D> {
             bodies,
             smoke: smoke_of(before, after),
         };
-        let events = system.rearrange(&world, change);
+        let events = system.rearrange(&world, change).map_err(|source| SimulationError::Step {
+            frame: frames_done + 1,
+            time: system.time(),
+            source,
+        })?;
         if system.is_void(&world) {
             return Err(SimulationError::NoLiquid);
         }
@@ -73,7 +77,7 @@ impl<const D: usize> Session<D> {
             bodies: self.system.bodies().to_vec(),
             smoke: (0..self.world.setup.smoke.len()).map(Some).collect(),
         };
-        let events = self.system.rearrange(&self.world, change);
+        let events = self.system.rearrange(&self.world, change).map_err(|source| self.failed(source))?;
         self.events.extend(events);
         Ok(())
     }
@@ -140,6 +144,12 @@ fn can_follow(from: &Scene, to: &Scene) -> Result<(), SimulationError> {
         ("time.fps", differ(before.time.fps, after.time.fps)),
         ("fluid", differ(before.fluid.is_some(), after.fluid.is_some()).map(|_| "one has it".into())),
         ("fluid.velocity", differ(fluid(before), fluid(after))),
+        ("fluid.wave", differ(waves(before), waves(after)).map(|_| "they are what it began with".into())),
+        (
+            "modes.enrich",
+            (!enrich(after).starts_with(enrich(before)))
+                .then(|| "entries that were there stay as they were; others come after them".into()),
+        ),
         ("air.model", differ(before.air.model, after.air.model)),
         ("liquid", differ(kinds[0], kinds[1])),
         (
@@ -150,6 +160,14 @@ fn can_follow(from: &Scene, to: &Scene) -> Result<(), SimulationError> {
     ];
     let first = differences.into_iter().find_map(|(key, difference)| Some((key, difference?)));
     first.map_or(Ok(()), |(key, difference)| Err(SimulationError::CannotFollow { key, difference }))
+}
+
+fn waves(content: &Content) -> &[content::Wave] {
+    content.fluid.as_ref().map_or(&[], |fluid| &fluid.wave)
+}
+
+fn enrich(content: &Content) -> &[content::Enrich] {
+    content.modes.as_ref().map_or(&[], |modes| &modes.enrich)
 }
 
 /// Whether two fluids are simulated.

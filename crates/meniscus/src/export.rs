@@ -9,7 +9,7 @@ use meniscus_io::export::{
     write_surface_obj, write_surface_ply,
 };
 use meniscus_io::{Frame, FrameLiquid, WriteError, names};
-use meniscus_scene::{AirModel, Setup};
+use meniscus_scene::{AirModel, Method, Setup};
 
 use crate::dimension::InDimension;
 use crate::drawing::liquid_of;
@@ -77,6 +77,12 @@ pub enum ExportError {
     /// There is nothing that has a pose.
     #[error("the scene has no [[solid]] and no [[body]] to export")]
     NoPoses,
+    /// A fluid without a surface has no such thing.
+    #[error("a fluid that fills the domain has no {what} to export; its velocities are in the frames")]
+    NoSurface {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// The frames were written without particles.
     #[error("the frames hold no particles, because the scene has output.particles = false")]
     NoParticles,
@@ -157,6 +163,12 @@ fn export_in<const D: usize>(
         Ok(vec![path])
     };
     match (options.content, options.format) {
+        (Content::Particles, _) if setup.method == Method::Modes => {
+            Err(ExportError::NoSurface { what: "particles" })
+        }
+        (Content::Liquid, Format::Csv) if setup.fluid.is_some() => {
+            Err(ExportError::NoSurface { what: "bubbles" })
+        }
         (Content::Particles, _) => frames.each(progress, particles),
         (Content::Smoke, _) if setup.smoke.is_empty() => Err(ExportError::NoSmoke),
         (Content::Smoke, _) => frames.each(progress, smoke),

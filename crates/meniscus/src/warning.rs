@@ -61,6 +61,11 @@ pub enum Warning {
         /// What it should be, in cells.
         cells: f64,
     },
+    /// A drawn mode was left out: the modes before it hold all of what was drawn.
+    ModeHoldsNothing {
+        /// Its name.
+        mode: String,
+    },
     /// Something presses a body into a wall.
     BodyInWall {
         /// Its name.
@@ -120,6 +125,7 @@ impl Warning {
             Self::VolumeOff { part, cells } => {
                 parts("volume-off", vec![], &[("part", *part), ("cells", *cells)])
             }
+            Self::ModeHoldsNothing { mode } => parts("mode-holds-nothing", vec![mode], &[]),
             Self::BodyInWall { body } => parts("body-in-wall", vec![body], &[]),
         }
     }
@@ -187,6 +193,9 @@ impl fmt::Display for Warning {
                  time.max_substeps if it moves far in one",
                 100.0 * part
             ),
+            Self::ModeHoldsNothing { mode } => {
+                write!(f, "the drawn mode `{mode}` was left out: the modes before it hold all that was drawn")
+            }
             Self::BodyInWall { body } => write!(
                 f,
                 "the body `{body}` is pressed into a solid or a side of the domain, and the liquid does not see what is in there; \

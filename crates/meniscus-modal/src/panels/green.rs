@@ -81,12 +81,13 @@ impl Images {
     /// The stream function at one point of a vortex of unit circulation at another one.
     pub fn stream(&self, at: Place, from: Place) -> f64 {
         let mut streams = [0.0];
-        self.add_streams(&Places::of(&[at]), 0, from, &mut streams);
+        self.add_streams(&Places::of(&[at]), 0, from, 1.0, &mut streams);
         streams[0]
     }
 
-    /// Adds the stream function at points, from some number on, of a vortex of unit circulation.
-    pub fn add_streams(&self, at: &Places, first: usize, from: Place, streams: &mut [f64]) {
+    /// Adds the stream function at points, from some number on, of a vortex of some circulation.
+    pub fn add_streams(&self, at: &Places, first: usize, from: Place, circulation: f64, streams: &mut [f64]) {
+        let factor = -circulation / (4.0 * PI);
         let rows: Vec<Terms> = self.rows.iter().map(|row| row.terms(from)).collect();
         simd(
             #[inline(always)]
@@ -97,7 +98,7 @@ impl Images {
                         *value = logarithm(*value);
                     }
                     for (to, log) in streams.iter_mut().zip(logs) {
-                        *to -= log / (4.0 * PI);
+                        *to += factor * log;
                     }
                 }
             },

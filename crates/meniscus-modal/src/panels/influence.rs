@@ -52,7 +52,7 @@ impl<'a> Influence<'a> {
         for (j, place) in places.iter().enumerate() {
             let (column, after) = rest.split_at_mut(count - j);
             column[0] = images.rest_at_itself(*place);
-            images.add_streams(&all, j + 1, *place, &mut column[1..]);
+            images.add_streams(&all, j + 1, *place, 1.0, &mut column[1..]);
             rest = after;
         }
         let lengths = panels.iter().map(|panel| panel.length).collect();
@@ -139,12 +139,34 @@ pub fn stream_in_box(images: &Images, panel: &Panel, x: [f64; 2]) -> f64 {
     from_afar + own + others.map(of_image).sum::<f64>()
 }
 
+/// Adds the stream functions at points, which are no middles of panels, of panels with these strengths in a box.
+pub fn add_streams_in_box(
+    images: &Images,
+    panels: &[Panel],
+    strengths: &[f64],
+    points: &[[f64; 2]],
+    streams: &mut [f64],
+) {
+    let places: Vec<Place> = points.iter().map(|x| images.place(*x)).collect();
+    let places = Places::of(&places);
+    for (panel, strength) in panels.iter().zip(strengths) {
+        let circulation = strength * panel.length;
+        images.add_streams(&places, 0, images.place(panel.middle), circulation, streams);
+        for (source, sign) in near_images(images.size(), panel).chain([(*panel, 1.0)]) {
+            for (x, to) in points.iter().zip(&mut *streams) {
+                *to += sign * strength * near(&source, *x, distance_squared(*x, source.middle));
+            }
+        }
+    }
+}
+
 /// What the stream function at a point of a panel is more than that of a vortex at its middle: nothing from afar.
 fn near(panel: &Panel, x: [f64; 2], square: f64) -> f64 {
     if square >= (NEAR * panel.length).powi(2) {
         return 0.0;
     }
-    panel.stream(x) - panel.length * point_stream(square)
+    // At the middle itself both are large, and their sum is about what it should be.
+    panel.stream(x) - panel.length * point_stream(square.max(f64::MIN_POSITIVE))
 }
 
 /// The images of a panel in walls that are near, with the signs of their strengths.

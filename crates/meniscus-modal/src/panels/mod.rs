@@ -18,7 +18,7 @@ pub(crate) mod tests;
 pub use body::{Body, Drive, Motion, Pose};
 pub use green::{Images, LONGEST};
 pub use immersed::{Immersed, Solution};
-pub use influence::{Influence, stream_in_box};
+pub use influence::{Influence, add_streams_in_box};
 pub use panel::Panel;
 pub use profile::Profile;
 pub use solve::Solved;

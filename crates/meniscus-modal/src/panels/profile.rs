@@ -10,6 +10,8 @@ use super::panel::{Panel, point_stream};
 pub struct Profile {
     /// Its pieces, counter-clockwise.
     pub panels: Vec<Panel>,
+    /// How far it reaches from its centre, in m.
+    pub reach: f64,
     /// Its area, in m².
     pub area: f64,
     /// The integral of r² over its area, in m⁴.
@@ -46,6 +48,7 @@ impl Profile {
             streams[(i, j)] - of_vortex
         });
         let profile = Self {
+            reach: panels.iter().map(|p| p.start[0].hypot(p.start[1])).fold(0.0, f64::max),
             panels,
             near_streams,
             area,

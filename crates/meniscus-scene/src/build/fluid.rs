@@ -12,9 +12,11 @@ impl<const D: usize> Builder<'_, D> {
     pub(super) fn fluid(&mut self, content: &Content, root: &Node) -> Option<Option<FluidSetup<D>>> {
         let Some(fluid) = &content.fluid else { return Some(None) };
         let node = root.at("fluid");
-        let has_bubbles = content.air.model != AirModel::default();
+        // Modes refuse them by themselves.
+        let is_grid = content.method == Method::Grid;
+        let has_bubbles = is_grid && content.air.model != AirModel::default();
         for (is_there, key, what) in
-            [(!content.liquid.is_empty(), "liquid", "[[liquid]]"), (has_bubbles, "air", "[air]")]
+            [(is_grid && !content.liquid.is_empty(), "liquid", "[[liquid]]"), (has_bubbles, "air", "[air]")]
         {
             if let Some(other) = root.key(key).filter(|_| is_there) {
                 let message =
@@ -36,17 +38,24 @@ impl<const D: usize> Builder<'_, D> {
             return None;
         }
         // A half wave of a grid has two cells at least.
-        let finest = self.grid.cells.iter().min().map_or(1, |cells| (cells / 2).max(1));
+        let finest = [0, 1].map(|axis| match content.method {
+            Method::Grid => (self.grid.cells[axis] / 2).max(1),
+            Method::Modes => MOST_HALF_WAVES,
+        });
         let extent = self.domain.extent();
         let size = [extent[0], extent[1]];
         let mut found = Vec::new();
         for (index, wave) in waves.iter().enumerate() {
-            let half_waves = wave.half_waves.map(|k| k as usize);
-            if half_waves.iter().any(|k| !(1..=finest).contains(k)) {
+            let node = list.entry(index).at("half_waves");
+            let [k, l] =
+                self.entries::<2>(node, &wave.half_waves.iter().map(|k| *k as f64).collect::<Vec<_>>())?;
+            let half_waves = [k, l].map(|k| k as usize);
+            if (0..2).any(|axis| !(1..=finest[axis]).contains(&half_waves[axis])) {
                 let node = list.entry(index).at("half_waves");
                 let message =
                     format!("there are no waves of {} by {} halves here", half_waves[0], half_waves[1]);
-                let help = format!("give two whole numbers from 1 to {finest}");
+                let help =
+                    format!("give from 1 to {} along x and from 1 to {} along y", finest[0], finest[1]);
                 self.problems.error(&node.place, message, "too few or too many", help);
                 return None;
             }
@@ -71,6 +80,9 @@ impl<const D: usize> Builder<'_, D> {
         Some(SmokeSetup { shape, start, stop, buoyancy })
     }
 }
+
+/// No mode has more.
+const MOST_HALF_WAVES: usize = 4096;
 
 /// The number of a mode among the eigenmodes of a box, from 1: how many have no larger eigenvalue.
 fn number_among_modes(size: [f64; 2], half_waves: [usize; 2]) -> usize {

@@ -253,7 +253,11 @@ impl<'a, const D: usize> Builder<'a, D> {
                 Method::Modes => "add a [fluid], for example\n[fluid]\nmaterial = \"water\"",
             };
             let place = &root.at("domain").place;
-            self.problems.error(place, "the scene has no liquid", "nothing to simulate in this domain", help);
+            let message = match content.method {
+                Method::Grid => "the scene has no liquid",
+                Method::Modes => "the scene has no fluid",
+            };
+            self.problems.error(place, message, "nothing to simulate in this domain", help);
         }
     }
 

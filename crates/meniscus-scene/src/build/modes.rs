@@ -4,14 +4,20 @@ use meniscus_core::shape::{OutlineError, Shape, outline};
 
 use super::Builder;
 use super::warnings::{body_at_the_start, solid_at_the_start};
-use crate::content::{AirModel, Content, Method, Modes, Probe, RegionModel, Walls};
+use crate::content::{AirModel, Content, Method, Modes, ModesFeedback, Probe, RegionModel, Walls};
 use crate::document::Node;
 use crate::problem::Place;
 use crate::setup::{ModesSetup, Setup, StrokeSetup};
 
 /// Panels along the shorter side of the domain, if nothing is said of them.
 const PANELS_ACROSS: f64 = 50.0;
-/// Coefficients of modes; as many eigenmodes take a second a step.
+/// Vortices go over into the modes in no fewer steps than these.
+const STEPS_OF_SHEDDING: f64 = 10.0;
+/// No box with bodies in it is more times as long as wide.
+const LONGEST: f64 = 100.0;
+/// Times that a moving solid is looked at, to find whether it leaves the box.
+const LOOKS: usize = 400;
+/// Points of a stroke.
 const LONGEST_STROKE: usize = 10_000;
 
 impl<const D: usize> Builder<'_, D> {
@@ -54,6 +60,14 @@ impl<const D: usize> Builder<'_, D> {
                 self.problems.error(&node.place, message, format!("{} points", points.len()), help);
                 return None;
             }
+            let named = strokes.iter().map(|stroke: &StrokeSetup| stroke.name.as_str());
+            if enrich.name.as_deref().is_some_and(|name| named.clone().any(|known| known == name)) {
+                let node = root.at("modes").at("enrich").entry(index).at("name");
+                let message = "two modes have the same name";
+                let help = "give each mode its own name";
+                self.problems.error(&node.place, message, "the same name again", help);
+                return None;
+            }
             let name = enrich.name.clone().unwrap_or_else(|| format!("drawn-{}", index + 1));
             strokes.push(StrokeSetup {
                 name,
@@ -62,6 +76,7 @@ impl<const D: usize> Builder<'_, D> {
                 speed: enrich.stroke.speed,
             });
         }
+        self.without_effect(content, root);
         is_possible.then_some(())?;
         Some(Some(ModesSetup {
             count: modes.count as usize,
@@ -151,12 +166,58 @@ impl<const D: usize> Builder<'_, D> {
         sound
     }
 
+    /// Warns of keys that modes do not heed.
+    fn without_effect(&mut self, content: &Content, root: &Node) {
+        let domain = root.at("domain");
+        let particles = content.particles != crate::content::Particles::default();
+        let solver = content.solver != crate::content::Solver::default();
+        let modes = content.modes.as_ref();
+        let shed_time = modes.is_some_and(|modes| modes.feedback != ModesFeedback::Shed);
+        let mut keys: Vec<(Option<&crate::document::Key>, bool)> = vec![
+            (domain.key("separation"), content.domain.separation),
+            (domain.key("slip"), !content.domain.slip.is_empty()),
+            (root.key("particles"), particles),
+            (root.key("solver"), solver),
+            (root.at("modes").key("shed_time"), shed_time),
+        ];
+        for (index, body) in content.body.iter().enumerate() {
+            keys.push((root.at("body").entry(index).key("separation"), body.separation.is_some()));
+        }
+        for (index, solid) in content.solid.iter().enumerate() {
+            keys.push((root.at("solid").entry(index).key("separation"), solid.separation.is_some()));
+        }
+        for key in keys.into_iter().filter(|(_, is_set)| *is_set).filter_map(|(key, _)| key) {
+            let message = match key.text.as_str() {
+                "shed_time" => "`shed_time` has no meaning without feedback = \"shed\"".to_owned(),
+                text => format!("`{text}` has no meaning with method = \"modes\""),
+            };
+            self.problems.warning(&key.place, message, "has no effect", "remove it");
+        }
+        let step = 1.0 / (content.time.fps * f64::from(content.time.max_substeps));
+        if let Some(modes) = modes.filter(|modes| !shed_time && modes.shed_time < STEPS_OF_SHEDDING * step) {
+            let message = format!("steps of {step:.2e} s are long for a shed_time of {} s", modes.shed_time);
+            let help =
+                format!("raise time.max_substeps or time.fps, or give {:.2e} s", STEPS_OF_SHEDDING * step);
+            let place = &root.at("modes").at("shed_time").place;
+            self.problems.warning(place, message, "fewer than ten steps", help);
+        }
+    }
+
     /// Refuses outlines that no panels can be made of, and things that overlap at the start.
     pub(super) fn outlines_of_panels(&mut self, setup: &Setup<D>, root: &Node) {
         let Some(modes) = &setup.modes else { return };
         let solids =
             setup.solids.iter().enumerate().map(|(k, s)| ("solid", k, &s.name, solid_at_the_start(s)));
         let bodies = setup.bodies.iter().enumerate().map(|(k, b)| ("body", k, &b.name, body_at_the_start(b)));
+        let extent = self.domain.extent();
+        let longer = extent.into_iter().fold(0.0, f64::max);
+        let shorter = extent.into_iter().fold(f64::INFINITY, f64::min);
+        let has_panels = !(setup.solids.is_empty() && setup.bodies.is_empty());
+        if has_panels && longer > LONGEST * shorter {
+            let message = format!("a box {:.0} times as long as wide takes no bodies", longer / shorter);
+            let help = format!("make it at most {LONGEST} times as long as wide");
+            self.problems.error(&root.at("domain").at("size").place, message, "too long", help);
+        }
         let mut earlier: Vec<(String, Shape<D>)> = Vec::new();
         for (kind, index, name, shape) in solids.chain(bodies) {
             let Some(shape) = shape else { continue };
@@ -171,6 +232,21 @@ impl<const D: usize> Builder<'_, D> {
                 let message = format!("no panels can be made of \"{name}\": {error}");
                 self.problems.error(&node.place, message, "this shape", help);
                 continue;
+            }
+            if let ("solid", Some(motion)) = (kind, setup.solids.get(index).and_then(|s| s.motion.as_ref())) {
+                let left = (0..=LOOKS).find_map(|look| {
+                    let end = f64::from(setup.time.frames) / setup.time.fps;
+                    let time = end * look as f64 / LOOKS as f64;
+                    let moved = setup.solids[index].shape.clone().transformed(motion.pose(time)).ok()?;
+                    self.leaves_the_box(&moved).then_some(time)
+                });
+                if let Some(time) = left {
+                    let message = format!("\"{name}\" moves out of the box at {time:.3} s");
+                    let help = "with method = \"modes\" solids stay inside: change its keyframes";
+                    let place = &root.at(kind).entry(index).at("motion").place;
+                    self.problems.error(place, message, "leads outside", help);
+                    continue;
+                }
             }
             let bounds = shape.bounds();
             let (lower, upper) = (self.domain.lower, self.domain.upper);
@@ -189,5 +265,18 @@ impl<const D: usize> Builder<'_, D> {
             }
             earlier.push((name.clone(), shape));
         }
+    }
+
+    /// Whether a shape reaches out of the domain; by its outline where that is known, since bounds of what is turned are wide.
+    fn leaves_the_box(&self, shape: &Shape<D>) -> bool {
+        let (lower, upper) = (self.domain.lower, self.domain.upper);
+        let bounds = shape.bounds();
+        if (0..D).all(|a| bounds.lower[a] >= lower[a] && bounds.upper[a] <= upper[a]) {
+            return false;
+        }
+        let in_plane: &dyn std::any::Any = shape;
+        let points =
+            in_plane.downcast_ref().and_then(|plane| outline(plane, 0.01 * self.domain.extent()[0]).ok());
+        points.is_none_or(|points| points.iter().any(|x| (0..2).any(|a| x[a] < lower[a] || x[a] > upper[a])))
     }
 }

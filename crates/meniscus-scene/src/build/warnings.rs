@@ -6,7 +6,7 @@ use meniscus_core::waves::capillary_time_step;
 use super::Builder;
 use super::material::said;
 use super::search::{Meeting, below};
-use crate::content::{self, AirModel, Content, Walls};
+use crate::content::{self, AirModel, Content, Method, Walls};
 use crate::document::Node;
 use crate::setup::{BodySetup, Setup, SolidSetup};
 
@@ -37,6 +37,11 @@ const BUBBLE: Least = Least { cells: 2.0, name: "two cells", consequence: "the b
 
 impl<const D: usize> Builder<'_, D> {
     pub(super) fn warn(&mut self, setup: &Setup<D>, content: &Content, root: &Node) {
+        if setup.method == Method::Modes {
+            // Nothing is on cells.
+            self.never_active(setup, root);
+            return;
+        }
         let (liquid, solid) = (root.at("liquid"), root.at("solid"));
         for (index, part) in content.solid.iter().enumerate() {
             self.thin(solid.entry(index).at("shape"), &part.shape, 1.0, &SOLID);

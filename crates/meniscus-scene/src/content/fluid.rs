@@ -30,7 +30,8 @@ pub struct Fluid {
 #[serde(deny_unknown_fields)]
 pub struct Wave {
     /// How many whirls there are side by side along x and along y.
-    pub half_waves: [u64; 2],
+    #[schemars(length(min = 2, max = 2))]
+    pub half_waves: Vec<u64>,
     /// The vorticity in the middle of the whirl at the origin, in 1/s; positive turns counter-clockwise.
     pub vorticity: f64,
 }

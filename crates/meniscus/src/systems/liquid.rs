@@ -131,12 +131,16 @@ impl<const D: usize> System<D> for Liquid<D> {
         Ok(Stats { contacts, warnings, ..self.stats(&world.setup, now.dt, &info) })
     }
 
-    fn rearrange(&mut self, world: &World<D>, change: Rearrangement<D>) -> Vec<BubbleEvent> {
+    fn rearrange(
+        &mut self,
+        world: &World<D>,
+        change: Rearrangement<D>,
+    ) -> Result<Vec<BubbleEvent>, StepFailure> {
         let Rearrangement { liquids, left, taken, bodies, smoke } = change;
         let is_same =
             left.is_empty() && taken.is_empty() && liquids.is_empty() && bodies == self.state.bodies;
         if is_same && smoke.iter().copied().eq((0..self.state.smoke.len()).map(Some)) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let of_kind = |second: bool| -> Vec<InitialLiquid<D>> {
             let liquids = liquids.iter().filter(|liquid| liquid.is_second == second);
@@ -146,7 +150,7 @@ impl<const D: usize> System<D> for Liquid<D> {
         let surroundings = surroundings_of(world, Step::new(self.state.time, 0.0));
         self.workspace = Workspace::default();
         let events = self.state.change(&self.params, &surroundings, &change);
-        events.iter().map(|event| event_line(event, self.state.time)).collect()
+        Ok(events.iter().map(|event| event_line(event, self.state.time)).collect())
     }
 
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {

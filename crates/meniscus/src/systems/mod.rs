@@ -44,7 +44,14 @@ pub(crate) trait System<const D: usize>: Any + Send {
     fn step(&mut self, world: &World<D>, step: Step) -> Result<Stats, StepFailure>;
 
     /// Changes what is where between two steps, in a world that is as it is after it; tells what happened to bubbles.
-    fn rearrange(&mut self, world: &World<D>, change: Rearrangement<D>) -> Vec<BubbleEvent>;
+    ///
+    /// # Errors
+    /// If what fluid and bodies do then cannot be found.
+    fn rearrange(
+        &mut self,
+        world: &World<D>,
+        change: Rearrangement<D>,
+    ) -> Result<Vec<BubbleEvent>, StepFailure>;
 
     /// What a probe measures now.
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue;

@@ -13,7 +13,7 @@ use meniscus_core::vector::norm;
 use meniscus_io::{Channel, Frame, Points, names};
 use meniscus_liquid::{EnergyBook, VolumeBook};
 use meniscus_modal::flow::{Basis, Dynamics, Integrator, Stroke};
-use meniscus_modal::panels::{Body, Motion, Pose, Profile};
+use meniscus_modal::panels::{Body, Motion, Pose, Profile, Solution};
 use meniscus_modal::{
     BodyState, Course, Encounters, Feedback, Forces, Observer, Params, State, StepInfo, Touching, Tracers,
     Workspace, begin, step,
@@ -40,8 +40,10 @@ pub(crate) struct Modes<const D: usize> {
     observer: Observer,
     saved: SavedModes<D>,
     workspace: Workspace,
-    /// The shortest time in which something happens that the state does not tell, in s.
-    shed_time: f64,
+    /// In s.
+    longest_step: f64,
+    /// Drawn modes that hold nothing, of which nobody has been told.
+    empty: Vec<String>,
 }
 
 /// What a checkpoint keeps.
@@ -109,34 +111,42 @@ fn space<const D: usize>(x: [f64; 2]) -> [f64; D] {
 
 impl<const D: usize> Modes<D> {
     pub fn new(world: &World<D>) -> Result<Self, StepFailure> {
-        let (setup, modes) = (&world.setup, of(&world.setup));
-        let sides = setup.grid.cells.map(|n| n as f64 * setup.grid.dx);
-        let mut basis = Basis::new(plane(sides), modes.count);
-        let strokes: Vec<Stroke> = modes.strokes.iter().map(stroke).collect();
-        for (setup, stroke) in modes.strokes.iter().zip(&strokes) {
-            basis.add_mode(&setup.name, &Stroke { speed: 1.0, ..stroke.clone() }.flow(&basis.fine_sines()));
-        }
-        let dynamics = Dynamics::new(&basis);
-        let mut flow = vec![0.0; basis.len()];
+        let setup = &world.setup;
+        let (basis, empty) = basis_of(setup);
         let mut vorticity = vec![0.0; basis.sines.len()];
         for wave in setup.fluid.iter().flat_map(|fluid| &fluid.whirls) {
-            if (0..2).all(|axis| wave.half_waves[axis] <= basis.sines.counts[axis]) {
-                vorticity[basis.sines.place(wave.half_waves)] += wave.vorticity;
-            }
+            vorticity[basis.sines.place(wave.half_waves)] += wave.vorticity;
         }
-        for stroke in strokes.iter().filter(|stroke| stroke.speed != 0.0) {
+        for stroke in of(setup).strokes.iter().map(stroke).filter(|stroke| stroke.speed != 0.0) {
             let drawn = stroke.flow(&basis.sines);
             vorticity.iter_mut().zip(&drawn).for_each(|(to, w)| *to += w);
         }
-        flow.copy_from_slice(&dynamics.coefficients_of(&vorticity));
+        let flow = Dynamics::new(&basis).coefficients_of(&vorticity);
         let bodies: Vec<RigidState<D>> = world.bodies.iter().map(RigidState::new).collect();
         let state = State { flow, ..State::new(basis) };
         let mut system = Self::resume(world, SavedModes { state, bodies });
+        system.empty = empty;
         system.saved.state.bodies = system.states(world, Step::new(0.0, 0.0));
         begin(&mut system.saved.state, &system.things.bodies, &mut system.workspace)?;
         system.saved.state.tracers = vec![Tracers::default(); setup.smoke.len()];
         system.emit_smoke(world, Step::new(0.0, 0.0));
         Ok(system)
+    }
+
+    /// Goes on in other modes: with the part of the flow that they hold.
+    fn change_basis(&mut self, basis: Basis) {
+        let state = &mut self.saved.state;
+        let vorticity = Dynamics::new(&state.basis).vorticity_of(&state.flow);
+        let mut moved = vec![0.0; basis.sines.len()];
+        for (place, w) in vorticity.iter().enumerate() {
+            let half_waves = state.basis.sines.half_waves(place);
+            if (0..2).all(|axis| half_waves[axis] <= basis.sines.counts[axis]) {
+                moved[basis.sines.place(half_waves)] = *w;
+            }
+        }
+        state.flow = Dynamics::new(&basis).coefficients_of(&moved);
+        self.observer = Observer::new(&basis);
+        state.basis = basis;
     }
 
     /// Fills the shapes of smoke that are to be full at the end of a step, outside of bodies.
@@ -186,9 +196,22 @@ impl<const D: usize> Modes<D> {
                 ModesForces::Paper => Forces::Paper,
             },
         };
-        let shed_time = if modes.feedback == ModesFeedback::Shed { modes.shed_time } else { f64::INFINITY };
+        let shortest = 1.0 / (setup.time.fps * f64::from(setup.time.max_substeps));
+        let longest_step = match modes.feedback {
+            // The scene warns where there are too few substeps for it.
+            ModesFeedback::Shed => (modes.shed_time / STEPS_OF_SHEDDING).max(shortest),
+            _ => f64::INFINITY,
+        };
         let (things, observer) = (Things::new(setup), Observer::new(&saved.state.basis));
-        Self { params, things, observer, saved, workspace: Workspace::default(), shed_time }
+        Self {
+            params,
+            things,
+            observer,
+            saved,
+            workspace: Workspace::default(),
+            longest_step,
+            empty: Vec::new(),
+        }
     }
 
     /// The bodies as they are, and the solids at the end of a step.
@@ -298,6 +321,21 @@ impl<const D: usize> Modes<D> {
     }
 }
 
+/// The modes of a scene, and the names of those that hold nothing which the ones before do not.
+fn basis_of<const D: usize>(setup: &Setup<D>) -> (Basis, Vec<String>) {
+    let modes = of(setup);
+    let sides = setup.grid.cells.map(|n| n as f64 * setup.grid.dx);
+    let mut basis = Basis::new(plane(sides), modes.count);
+    let mut empty = Vec::new();
+    for drawn in &modes.strokes {
+        let stroke = Stroke { speed: 1.0, ..stroke(drawn) };
+        if !basis.add_mode(&drawn.name, &stroke.flow(&basis.fine_sines())) {
+            empty.push(drawn.name.clone());
+        }
+    }
+    (basis, empty)
+}
+
 fn plane_cells<const D: usize>(grid: &Grid<D>) -> [usize; 2] {
     [grid.cells[0], grid.cells[1]]
 }
@@ -331,6 +369,15 @@ impl<const D: usize> Encounters for Meeting<'_, D> {
         }
     }
 
+    fn preview(&mut self, states: &mut [BodyState], _: &[Course], _: f64) {
+        let mut bodies = self.bodies.to_vec();
+        self.things.give_motions(states, &mut bodies);
+        self.world.move_bodies(&mut bodies, self.now);
+        for (k, (body, state)) in bodies.iter().zip(states).enumerate() {
+            *state = self.things.state(k, body);
+        }
+    }
+
     fn touches(&mut self, states: &[BodyState], dt: f64) -> Touching {
         self.things.give_motions(states, self.bodies);
         let Some(ahead) = self.world.ahead(self.now) else { return Touching::default() };
@@ -360,7 +407,7 @@ impl<const D: usize> System<D> for Modes<D> {
     }
 
     fn longest_step(&self) -> f64 {
-        if self.things.bodies.is_empty() { f64::INFINITY } else { self.shed_time / STEPS_OF_SHEDDING }
+        if self.things.bodies.is_empty() { f64::INFINITY } else { self.longest_step }
     }
 
     fn is_void(&self, _: &World<D>) -> bool {
@@ -392,7 +439,9 @@ impl<const D: usize> System<D> for Modes<D> {
         let seconds = started.elapsed().as_secs_f64();
         let mut stats = self.stats(world, now, &info, contacts);
         stats.solve.seconds = seconds;
-        stats.stages.insert("flow and bodies".into(), seconds);
+        stats.stages = info.stages.iter().map(|&(stage, seconds)| (stage.to_owned(), seconds)).collect();
+        let empty = self.empty.drain(..).map(|mode| Warning::ModeHoldsNothing { mode });
+        stats.warnings.extend(empty);
         if !info.contacts.is_settled {
             let (touches, rounds) = (info.contacts.touches, 0);
             stats.warnings.push(Warning::UnsettledContacts { touches, rounds });
@@ -400,21 +449,37 @@ impl<const D: usize> System<D> for Modes<D> {
         Ok(stats)
     }
 
-    fn rearrange(&mut self, world: &World<D>, change: Rearrangement<D>) -> Vec<BubbleEvent> {
+    fn rearrange(
+        &mut self,
+        world: &World<D>,
+        change: Rearrangement<D>,
+    ) -> Result<Vec<BubbleEvent>, StepFailure> {
         let old = std::mem::take(&mut self.saved.state.tracers);
         let of_smoke =
             |number: &Option<usize>| number.map_or_else(Tracers::default, |number| old[number].clone());
         self.saved.state.tracers = change.smoke.iter().map(of_smoke).collect();
-        if change.bodies == self.saved.bodies && change.left.is_empty() && change.taken.is_empty() {
-            return Vec::new();
+        let (basis, empty) = basis_of(&world.setup);
+        let is_same_basis = basis == self.saved.state.basis;
+        if !is_same_basis {
+            self.change_basis(basis);
+            self.empty = empty;
+        }
+        let panels: usize = self.things.bodies.iter().map(Body::panels).sum();
+        let are_same = change.bodies == self.saved.bodies
+            && change.left.is_empty()
+            && change.taken.is_empty()
+            && panels == self.saved.state.sheets.strengths.len();
+        if are_same && is_same_basis {
+            return Ok(Vec::new());
         }
         self.saved.bodies = change.bodies;
         let now = Step::new(self.saved.state.time, 0.0);
         self.saved.state.bodies = self.states(world, now);
-        self.saved.state.sheets = Default::default();
-        begin(&mut self.saved.state, &self.things.bodies, &mut self.workspace)
-            .expect("bodies that are apart");
-        Vec::new()
+        if !are_same {
+            self.saved.state.sheets = Solution::default();
+        }
+        begin(&mut self.saved.state, &self.things.bodies, &mut self.workspace)?;
+        Ok(Vec::new())
     }
 
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {
