@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use meniscus::Branch;
 
 use crate::bench::pressure::{self, Source};
-use crate::bench::{regions, scene, step};
+use crate::bench::{modes, regions, scene, step};
 use crate::commands::{check, export, render, run, scenes};
 use crate::failure::Failure;
 
@@ -215,6 +215,8 @@ struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum Benchmark {
+    /// Time steps of a reduced fluid, on one core.
+    Modes(ModesArgs),
     /// Solve a standard pressure system and compare with the memory bandwidth of this machine.
     Pressure(PressureArgs),
     /// Run a scene and compare its projection with the interior of the liquid cut into affine regions in various ways.
@@ -250,6 +252,13 @@ struct PressureArgs {
     /// Add the time and the bytes of every kernel.
     #[arg(long)]
     profile: bool,
+}
+
+#[derive(Debug, Args)]
+struct ModesArgs {
+    /// Steps to time; medians are reported.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    steps: u32,
 }
 
 #[derive(Debug, Args)]
@@ -296,6 +305,11 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Check(args) => check::check(&args),
         Command::Render(args) => render::render(&args),
         Command::Export(args) => export::export(&args),
+        Command::Bench(BenchArgs { benchmark: Benchmark::Modes(args) }) => {
+            use_threads(Some(1))?;
+            print_json(&modes::run(args.steps)?);
+            Ok(())
+        }
         Command::Bench(BenchArgs { benchmark: Benchmark::Pressure(args) }) => {
             let source = Source::parse(&args.system, args.cells);
             print_json(&pressure::run(&source, args.threads, args.repeat, args.profile)?);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use meniscus_modal::flow::{Basis, Integrator, Stroke};
 use meniscus_modal::panels::{Body, Pose, Profile};
 use meniscus_modal::{
-    BodyState, Course, Feedback, Forces, Params, State, Unhindered, Workspace, begin, step,
+    BodyState, Course, Feedback, Forces, Params, State, Tracers, Unhindered, Workspace, begin, step,
 };
 
 fn disc(panels: usize, radius: f64) -> Profile {
@@ -74,7 +74,32 @@ fn time(modes: usize, bodies: usize, panels: impl Fn(usize) -> usize) {
     );
 }
 
+/// Tracers all over a flow without bodies.
+fn time_tracers(count: usize) {
+    let mut state = State::new(Basis::new([1.6, 0.9], 100));
+    state.flow[3] = 1.0;
+    let place = |k: usize| [1.6 * ((k as f32 * 0.618_034) % 1.0), 0.9 * ((k as f32 * 0.754_877_7) % 1.0)];
+    state.tracers = vec![Tracers { position: (0..count).map(place).collect() }];
+    let params = Params {
+        density: 1000.0,
+        viscosity: 0.0,
+        gravity: [0.0; 2],
+        integrator: Integrator::Conserving,
+        feedback: Feedback::None,
+        forces: Forces::Potential,
+    };
+    let mut workspace = Workspace::default();
+    let times = (0..200).map(|_| {
+        let started = Instant::now();
+        step(&mut state, &params, &[], &[], &mut Unhindered, 1.0 / 240.0, &mut workspace).expect("a step");
+        started.elapsed().as_secs_f64()
+    });
+    println!("{count} tracers: {:.3} ms", 1e3 * median(times.collect()));
+}
+
 fn main() {
+    time_tracers(100_000);
+    time_tracers(1);
     time(73, 15, |k| if k % 5 == 0 { 9 } else { 10 });
     time(400, 10, |_| 40);
     time(400, 0, |_| 0);

@@ -104,6 +104,8 @@ impl From<TooFast> for StepError {
 struct Log {
     info: StepInfo,
     since: Instant,
+    /// Memory that is used again and again.
+    memory: Vec<f64>,
 }
 
 impl Log {
@@ -124,15 +126,16 @@ impl Log {
 }
 
 /// What is left of the equations of bodies when a solve ends.
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-7;
 /// And of those for what impulses do, from which contacts are found: the velocities that come of these are then solved for.
-const LOOSE: f64 = 1e-6;
+const LOOSE: f64 = 1e-5;
 
 /// What steps work in. It holds nothing that the state does not tell.
 #[derive(Debug, Default)]
 pub struct Workspace {
     stages: Stages,
     of_basis: Option<OfBasis>,
+    memory: Vec<f64>,
 }
 
 /// What follows from a basis.
@@ -199,7 +202,8 @@ pub fn step(
     dt: f64,
     workspace: &mut Workspace,
 ) -> Result<StepInfo, StepError> {
-    let mut log = Log { info: StepInfo::default(), since: Instant::now() };
+    let memory = std::mem::take(&mut workspace.memory);
+    let mut log = Log { info: StepInfo::default(), since: Instant::now(), memory };
     let mut stages = std::mem::take(&mut workspace.stages);
     let tracers = std::mem::take(&mut state.tracers);
     let of = workspace.of(&state.basis);
@@ -226,7 +230,7 @@ pub fn step(
     step.carry_tracers(state);
     log.stage("tracers");
     state.time += dt;
-    workspace.stages = stages;
+    (workspace.stages, workspace.memory) = (stages, log.memory);
     if state.flow.iter().all(|w| w.is_finite()) { Ok(log.info) } else { Err(StepError::TooFast) }
 }
 
@@ -335,11 +339,12 @@ impl Step<'_> {
         }
         let poses = state.poses();
         let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
-        let influence = immersed.influence();
+        let influence = immersed.influence_in(std::mem::take(&mut log.memory));
         log.stage("panels");
         log.solved(find(&immersed, &influence, &drives, &mut state.sheets)?);
         state.move_as_found();
         log.stage("bodies");
+        log.memory = influence.into_memory();
         let mut end = self.impulses(state, &immersed);
         for (body, _) in struck {
             state.bodies[body].motion = before[body].motion;
@@ -388,7 +393,7 @@ impl Step<'_> {
         log.stage("contact");
         let poses = state.poses();
         let mut immersed = self.of.immersed(self.bodies, &state.flow, &poses);
-        let influence = immersed.influence();
+        let influence = immersed.influence_in(std::mem::take(&mut log.memory));
         log.stage("panels");
         for (body, impulse) in self.strike(&immersed, &influence, &struck)? {
             momenta[body] = along(momenta[body], 1.0, impulse);
@@ -410,7 +415,9 @@ impl Step<'_> {
         }
         log.stage("contact");
         log.info.forces = self.forces_on_given(state, &immersed, &last, impulses);
-        self.shed(state, &mut immersed, &influence, log)
+        self.shed(state, &mut immersed, &influence, log)?;
+        log.memory = influence.into_memory();
+        Ok(())
     }
 
     /// Moves bodies; gives the momenta that they then have but for what struck them, and by how much that changed their velocities.

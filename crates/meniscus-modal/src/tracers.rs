@@ -3,6 +3,7 @@
 use meniscus_core::parallel;
 use meniscus_core::particles::{jittered, markers_along};
 use meniscus_core::serde_array::bulk;
+use meniscus_core::simd::simd;
 use serde::{Deserialize, Serialize};
 
 use crate::flow::{Sines, velocities_at_nodes};
@@ -18,6 +19,11 @@ pub struct Tracers {
 
 /// Tracers that are moved together, so that what comes of it does not depend on the number of threads.
 const PIECE: usize = 4096;
+/// Tracers that are worked on together.
+const LANES: usize = 16;
+/// 2^23: a float of that size counts ones with its last bits, which are these.
+const COUNT: f32 = 8_388_608.0;
+const COUNT_BITS: u32 = 0x7f_ffff;
 /// Cells of velocities along the longer side of the box: between them the velocity is taken to be linear.
 const CELLS: usize = 128;
 
@@ -27,10 +33,15 @@ impl Tracers {
         let half = 0.5 * dt as f32;
         let obstacles: Vec<Obstacle> = bodies.iter().zip(poses).map(Obstacle::new).collect();
         parallel::for_chunks(&mut self.position, PIECE, |_, points| {
+            simd(
+                #[inline(always)]
+                || {
+                    for group in points.chunks_mut(LANES) {
+                        velocities.carry(group, half);
+                    }
+                },
+            );
             for x in points {
-                let first = velocities.at(*x);
-                let middle = velocities.at([0, 1].map(|axis| x[axis] + half * first[axis]));
-                *x = [0, 1].map(|axis| x[axis] + 2.0 * half * middle[axis]);
                 for obstacle in &obstacles {
                     obstacle.keep_out(x);
                 }
@@ -70,7 +81,13 @@ impl Tracers {
 /// The velocity on a grid of points.
 pub struct Velocities {
     size: [f32; 2],
-    cells: [usize; 2],
+    /// Cells in a metre along each axis.
+    per_metre: [f32; 2],
+    /// The end of the last cell along each axis, and its number.
+    last: [f32; 2],
+    last_cell: [u32; 2],
+    /// Points along y.
+    columns: usize,
     /// By x.
     values: Vec<[f32; 2]>,
 }
@@ -82,22 +99,61 @@ impl Velocities {
         let cells = sines.size.map(|side| ((CELLS as f64 * side / longer).round() as usize).max(2));
         let values = velocities_at_nodes(sines, vorticity, cells);
         let values = values.into_iter().map(|velocity| velocity.map(|v| v as f32)).collect();
-        Self { size: sines.size.map(|side| side as f32), cells, values }
+        let size = sines.size.map(|side| side as f32);
+        let per_metre = [0, 1].map(|axis| cells[axis] as f32 / size[axis]);
+        let (last, last_cell) = (cells.map(|count| count as f32), cells.map(|count| count as u32 - 1));
+        Self { size, per_metre, last, last_cell, columns: cells[1] + 1, values }
     }
 
-    /// At a point; beyond the box that of its edge.
-    fn at(&self, x: [f32; 2]) -> [f32; 2] {
-        let place = |axis: usize| {
-            let along =
-                (x[axis] / self.size[axis] * self.cells[axis] as f32).clamp(0.0, self.cells[axis] as f32);
-            let cell = (along as usize).min(self.cells[axis] - 1);
-            (cell, along - cell as f32)
-        };
-        let ((i, s), (j, t)) = (place(0), place(1));
-        let columns = self.cells[1] + 1;
-        let of = |i: usize, j: usize| self.values[i * columns + j];
-        let (a, b, c, d) = (of(i, j), of(i, j + 1), of(i + 1, j), of(i + 1, j + 1));
-        [0, 1].map(|k| (1.0 - s) * ((1.0 - t) * a[k] + t * b[k]) + s * ((1.0 - t) * c[k] + t * d[k]))
+    /// Carries some points for two times a half by the midpoint rule.
+    #[inline(always)]
+    fn carry(&self, points: &mut [[f32; 2]], half: f32) {
+        let mut x = [[0.0; LANES]; 2];
+        for (lane, point) in points.iter().enumerate() {
+            [x[0][lane], x[1][lane]] = *point;
+        }
+        let first = self.at(&x);
+        let middle: [[f32; LANES]; 2] =
+            [0, 1].map(|axis| std::array::from_fn(|lane| x[axis][lane] + half * first[axis][lane]));
+        let velocity = self.at(&middle);
+        for (lane, point) in points.iter_mut().enumerate() {
+            *point = [0, 1].map(|axis| x[axis][lane] + 2.0 * half * velocity[axis][lane]);
+        }
+    }
+
+    /// At points; beyond the box that of its edge.
+    #[inline(always)]
+    fn at(&self, x: &[[f32; LANES]; 2]) -> [[f32; LANES]; 2] {
+        let mut cells = [[0; LANES]; 2];
+        let mut parts = [[0.0; LANES]; 2];
+        for axis in 0..2 {
+            for lane in 0..LANES {
+                let along = (x[axis][lane] * self.per_metre[axis]).max(0.0).min(self.last[axis]);
+                let cell = (along.floor() + COUNT).to_bits() & COUNT_BITS;
+                let cell = cell.min(self.last_cell[axis]);
+                cells[axis][lane] = cell;
+                parts[axis][lane] = along - cell as i32 as f32;
+            }
+        }
+        let mut corners = [[[0.0; LANES]; 2]; 4];
+        for lane in 0..LANES {
+            let first = cells[0][lane] as usize * self.columns + cells[1][lane] as usize;
+            let lower = &self.values[first..first + 2];
+            let upper = &self.values[first + self.columns..first + self.columns + 2];
+            for (corner, value) in corners.iter_mut().zip([lower[0], lower[1], upper[0], upper[1]]) {
+                [corner[0][lane], corner[1][lane]] = value;
+            }
+        }
+        let mut velocity = [[0.0; LANES]; 2];
+        for axis in 0..2 {
+            for lane in 0..LANES {
+                let [s, t] = [parts[0][lane], parts[1][lane]];
+                let [a, b, c, d] = [0, 1, 2, 3].map(|corner| corners[corner][axis][lane]);
+                let (low, high) = (a + t * (b - a), c + t * (d - c));
+                velocity[axis][lane] = low + s * (high - low);
+            }
+        }
+        velocity
     }
 }
 
@@ -128,6 +184,7 @@ impl<'a> Obstacle<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::samples;
     use crate::panels::tests::disc;
 
     #[test]
@@ -143,6 +200,27 @@ mod tests {
         }
         for (x, before) in tracers.position.iter().zip(before) {
             assert!((stream(x) - before).abs() < 5e-3, "{x:?}");
+        }
+    }
+
+    #[test]
+    fn velocities_at_points_are_those_of_the_flow() {
+        let sines = Sines { size: [1.6, 0.9], counts: [3, 2] };
+        let vorticity = [1.0, -2.0, 0.5, 3.0, -1.0, 0.7];
+        let velocities = Velocities::new(&sines, &vorticity);
+        let points: Vec<[f32; 2]> =
+            (0..500).map(|k| [(k as f32 * 0.618) % 1.0 * 1.6, (k as f32 * 0.755) % 1.0 * 0.9]).collect();
+        let points = [points, vec![[0.0, 0.0], [0.001, 0.001], [1.6, 0.9]]].concat();
+        for group in points.chunks(LANES) {
+            let mut moved = group.to_vec();
+            velocities.carry(&mut moved, 0.5e-3);
+            for (before, after) in group.iter().zip(&moved) {
+                let exact = samples(&sines, &vorticity, &[before.map(f64::from)])[0].velocity;
+                for axis in 0..2 {
+                    let found = f64::from(after[axis] - before[axis]) * 1e3;
+                    assert!((found - exact[axis]).abs() < 2e-3, "{before:?}: {found} {exact:?}");
+                }
+            }
         }
     }
 

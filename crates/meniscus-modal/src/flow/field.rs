@@ -84,7 +84,7 @@ pub fn sums_of_sines(sines: &Sines, points: &[([f64; 2], f64)]) -> Vec<f64> {
 /// The stream function of a flow by its vorticity at the corners of the cells of a grid over the box, in lists by x.
 pub fn streams_at_nodes(sines: &Sines, vorticity: &[f64], cells: [usize; 2]) -> Vec<f64> {
     let stream = |place: usize| vorticity[place] / sines.eigenvalue(place);
-    at_nodes(sines, cells, [f64::sin, f64::sin], stream)
+    at_nodes(sines, cells, [Wave::Sin, Wave::Sin], stream)
 }
 
 /// The velocity there.
@@ -92,30 +92,32 @@ pub fn velocities_at_nodes(sines: &Sines, vorticity: &[f64], cells: [usize; 2]) 
     let wave = |place: usize, axis: usize| {
         vorticity[place] / sines.eigenvalue(place) * sines.wave_numbers(place)[axis]
     };
-    let along_x = at_nodes(sines, cells, [f64::sin, f64::cos], |place| wave(place, 1));
-    let along_y = at_nodes(sines, cells, [f64::cos, f64::sin], |place| -wave(place, 0));
+    let along_x = at_nodes(sines, cells, [Wave::Sin, Wave::Cos], |place| wave(place, 1));
+    let along_y = at_nodes(sines, cells, [Wave::Cos, Wave::Sin], |place| -wave(place, 0));
     along_x.into_iter().zip(along_y).map(|(u, v)| [u, v]).collect()
 }
 
+#[derive(Clone, Copy)]
+enum Wave {
+    Sin,
+    Cos,
+}
+
 /// Sums of products of sines or cosines at the corners of cells.
-fn at_nodes(
-    sines: &Sines,
-    cells: [usize; 2],
-    of: [fn(f64) -> f64; 2],
-    value: impl Fn(usize) -> f64,
-) -> Vec<f64> {
+fn at_nodes(sines: &Sines, cells: [usize; 2], of: [Wave; 2], value: impl Fn(usize) -> f64) -> Vec<f64> {
     let [kx, ky] = sines.counts;
-    let wave = |axis: usize, node: usize, half_waves: usize| {
-        // Within one period, and so to rounding also for many waves: at walls sines are nothing.
-        let angle =
-            std::f64::consts::PI * ((node * half_waves) % (2 * cells[axis])) as f64 / cells[axis] as f64;
-        of[axis](angle)
+    let table = |axis: usize| {
+        let nodes = (0..=cells[axis]).map(|node| std::f64::consts::PI * node as f64 / cells[axis] as f64);
+        let [sin, cos] = waves(nodes, sines.counts[axis]);
+        match of[axis] {
+            Wave::Sin => sin,
+            Wave::Cos => cos,
+        }
     };
-    let along_x = Matrix::from_fn(cells[0] + 1, kx, |node, k| wave(0, node, k + 1));
-    let along_y = Matrix::from_fn(ky, cells[1] + 1, |l, node| wave(1, node, l + 1));
+    let along_x = table(0).transposed();
     let coefficients = Matrix::from_fn(kx, ky, |k, l| value(k * ky + l));
     let (mut half, mut nodes) = (Matrix::new(kx, cells[1] + 1), Matrix::new(cells[0] + 1, cells[1] + 1));
-    half.set_to_product(&coefficients, &along_y);
+    half.set_to_product(&coefficients, &table(1));
     nodes.set_to_product(&along_x, &half);
     (0..=cells[0]).flat_map(|i| nodes.row(i)).copied().collect()
 }

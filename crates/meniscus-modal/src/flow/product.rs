@@ -59,6 +59,17 @@ impl Matrix {
         &mut self.values
     }
 
+    /// The same with rows for columns.
+    pub fn transposed(&self) -> Self {
+        let mut transposed = Self::new(self.columns, self.rows);
+        for row in 0..self.rows {
+            for (column, value) in self.row(row).iter().enumerate() {
+                transposed.values[column * transposed.stride + row] = *value;
+            }
+        }
+        transposed
+    }
+
     /// Becomes the product of two.
     pub fn set_to_product(&mut self, a: &Self, b: &Self) {
         debug_assert!(a.columns == b.rows && self.rows == a.rows && self.columns == b.columns);

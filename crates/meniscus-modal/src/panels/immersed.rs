@@ -58,12 +58,17 @@ impl<'a> Immersed<'a> {
 
     /// What their panels do to each other.
     pub fn influence(&self) -> Influence<'a> {
+        self.influence_in(Vec::new())
+    }
+
+    /// The same, in memory that may have been used before.
+    pub fn influence_in(&self, memory: Vec<f64>) -> Influence<'a> {
         let group = |(body, range): (&'a Body, Range<usize>)| Group {
             panels: &self.panels[range],
             own: &body.profile.near_streams,
         };
         let groups: Vec<Group> = self.bodies.iter().zip(self.ranges()).map(group).collect();
-        Influence::new(self.images, &groups)
+        Influence::new(self.images, &groups, memory)
     }
 
     /// Puts them into a flow, whose samples are those at the middles of their panels.

@@ -41,23 +41,29 @@ impl Group<'_, '_> {
 }
 
 impl<'a> Influence<'a> {
-    /// Of groups of panels.
-    pub fn new(images: &Images, groups: &[Group<'_, 'a>]) -> Self {
+    /// Of groups of panels, in memory that may have been used before.
+    pub fn new(images: &Images, groups: &[Group<'_, 'a>], mut vortices: Vec<f64>) -> Self {
         let panels: Vec<&Panel> = groups.iter().flat_map(|group| group.panels).collect();
         let places: Vec<Place> = panels.iter().map(|panel| images.place(panel.middle)).collect();
         let all = Places::of(&places);
         let count = panels.len();
-        let mut vortices = vec![0.0; count * (count + 1) / 2];
+        vortices.resize(count * (count + 1) / 2, 0.0);
         let mut rest = &mut vortices[..];
         for (j, place) in places.iter().enumerate() {
             let (column, after) = rest.split_at_mut(count - j);
             column[0] = images.rest_at_itself(*place);
+            column[1..].fill(0.0);
             images.add_streams(&all, j + 1, *place, 1.0, &mut column[1..]);
             rest = after;
         }
         let lengths = panels.iter().map(|panel| panel.length).collect();
         let own = groups.iter().map(|group| group.own).collect();
         Self { vortices, lengths, own, near: near_pairs(images.size(), groups) }
+    }
+
+    /// Its memory, to be used again.
+    pub fn into_memory(self) -> Vec<f64> {
+        self.vortices
     }
 
     /// The stream function at each middle of panels with these strengths.
