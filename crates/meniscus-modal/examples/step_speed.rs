@@ -1,5 +1,7 @@
 //! How long steps take, on one core: medians of a thousand. `cargo run --release -p meniscus-modal --example step_speed`
 
+#![expect(clippy::print_stdout, reason = "it tells what it measured")]
+
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::time::Instant;

@@ -57,7 +57,7 @@ pub fn max_time_step<const D: usize>(state: &State<D>, params: &Params<D>) -> f6
         .min(gravity_time_step::<D>(dx, gravity, part))
 }
 
-/// Advances a liquid by `dt` seconds. Rigid bodies have been moved before, by [`RigidState::fly`](crate::RigidState::fly) or by whoever knows what they
+/// Advances a liquid by `dt` seconds. Rigid bodies have been moved before, by [`RigidState::fly`](meniscus_rigid::RigidState::fly) or by whoever knows what they
 /// run into; the pressure then gives them their new velocity.
 ///
 /// # Errors

@@ -12,8 +12,8 @@ const MOST_CELLS: f64 = (1_u64 << 30) as f64;
 const SIDES: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 /// With fewer cells along the longest side there is no flow to see.
 const FEWEST_CELLS: f64 = 8.0;
-/// A side that becomes longer or shorter by more than this part is not what was meant.
-const MOST_ROUNDING: f64 = 0.5;
+/// A side of a reduced fluid, which has no cells, that becomes longer or shorter by more than this part is not what was meant.
+const MOST_ROUNDING: f64 = 0.1;
 /// A side this near to a whole number of cells, in cells, is one.
 const WHOLE: f64 = 1e-6;
 
@@ -68,7 +68,7 @@ impl Domain {
         for (axis, (side, cells)) in size.iter().zip(&cells).enumerate() {
             if (side / dx - cells).abs() > WHOLE {
                 let (name, made) = (["x", "y", "z"][axis], cells * dx);
-                if (made / side - 1.0).abs() > MOST_ROUNDING {
+                if content.method == Method::Modes && (made / side - 1.0).abs() > MOST_ROUNDING {
                     problems.error(
                         &node.at("cells").place,
                         format!("with so few cells the domain is not {side} m along {name} but {made:.6} m"),

@@ -197,7 +197,7 @@ impl<const D: usize> System<D> for Liquid<D> {
     }
 
     fn save(&self) -> Saved<D> {
-        Saved::Liquid(self.state.clone())
+        Saved::Liquid(Box::new(self.state.clone()))
     }
 
     fn volume_at_start(&self, world: &World<D>) -> Option<[f64; 2]> {

@@ -99,9 +99,9 @@ pub(crate) struct Size {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Saved<const D: usize> {
     /// A liquid on a grid.
-    Liquid(State<D>),
+    Liquid(Box<State<D>>),
     /// A flow of modes.
-    Modes(SavedModes<D>),
+    Modes(Box<SavedModes<D>>),
 }
 
 /// The system of a scene at its beginning.
@@ -118,7 +118,7 @@ pub(crate) fn begin<const D: usize>(world: &World<D>) -> Result<Box<dyn System<D
 /// The system of a scene where it was saved.
 pub(crate) fn resume<const D: usize>(world: &World<D>, saved: Saved<D>) -> Box<dyn System<D>> {
     match saved {
-        Saved::Liquid(state) => Box::new(Liquid::resume(world, state)),
-        Saved::Modes(saved) => Box::new(Modes::resume(world, saved)),
+        Saved::Liquid(state) => Box::new(Liquid::resume(world, *state)),
+        Saved::Modes(saved) => Box::new(Modes::resume(world, *saved)),
     }
 }

@@ -524,7 +524,7 @@ impl<const D: usize> System<D> for Modes<D> {
     }
 
     fn save(&self) -> Saved<D> {
-        Saved::Modes(self.saved.clone())
+        Saved::Modes(Box::new(self.saved.clone()))
     }
 
     fn volume_at_start(&self, _: &World<D>) -> Option<[f64; 2]> {
