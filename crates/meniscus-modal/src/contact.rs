@@ -7,20 +7,11 @@ use faer::Mat;
 use faer::linalg::solvers::{DenseSolveCore, Solve};
 use meniscus_rigid::{Bodies, Inertial, Pressing, SIZE, Settled, Touch, Twist, islands};
 
+use crate::course::{Course, Touching};
+use crate::error::StepError;
+use crate::find::find_roughly;
 use crate::panels::{Drive, Immersed, Influence, Motion, Solution};
 use crate::state::BodyState;
-use crate::step::{Course, StepError, find_roughly};
-
-/// Where bodies touch.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Touching {
-    /// Where two touch, or may do so soon.
-    pub touches: Vec<Touch<2>>,
-    /// What is nearer than this touches, in m.
-    pub near: f64,
-    /// What meets more slowly does not hit, in m/s.
-    pub rest: f64,
-}
 
 /// How contacts went.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,196 +1,23 @@
 //! One step in time, as a list of stages.
 
+mod info;
+mod workspace;
+
 use std::time::Instant;
 
-use thiserror::Error;
-
-use crate::contact::{Contacts, Touching, press, strike};
-use crate::flow::{Advanced, Basis, Decay, Dynamics, Stages, TooFast, samples};
-use crate::panels::{Body, Drive, Images, Immersed, Influence, Motion, Pose, Solution, Solved};
+use crate::contact::{press, strike};
+use crate::course::{Course, Encounters};
+use crate::error::StepError;
+use crate::find::find;
+use crate::flow::{Stages, TooFast};
+use crate::panels::{Body, Drive, Immersed, Influence, Motion};
 use crate::params::{Forces, Params};
 use crate::state::{BodyState, State};
 use crate::tracers::Velocities;
-
-/// How a body moves in a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Course {
-    /// The fluid moves it, and beside it a force, in N, and a torque, in N m, for a metre of depth.
-    Free(Motion),
-    /// It is somewhere at the end of the step and moves in a way then, whatever the fluid does.
-    Given(BodyState),
-}
-
-/// What bodies meet on their way.
-pub trait Encounters {
-    /// Moves the bodies that the fluid moves for a time at their velocities, which what they meet changes.
-    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64);
-
-    /// The same for bodies that only might go that way.
-    fn preview(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64);
-
-    /// Where bodies touch each other and what does not move by the fluid, or may do so within a time.
-    fn touches(&mut self, bodies: &[BodyState], dt: f64) -> Touching;
-}
-
-/// Bodies that meet nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Unhindered;
-
-impl Encounters for Unhindered {
-    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) {
-        for (body, course) in bodies.iter_mut().zip(courses) {
-            if let Course::Free(_) = course {
-                body.pose = body.pose.moved(body.motion, dt);
-            }
-        }
-    }
-
-    fn preview(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) {
-        self.travel(bodies, courses, dt);
-    }
-
-    fn touches(&mut self, _: &[BodyState], _: f64) -> Touching {
-        Touching::default()
-    }
-}
-
-/// Why a step failed.
-#[derive(Clone, Debug, Error, PartialEq)]
-pub enum StepError {
-    /// The fluid around bodies could not be found.
-    #[error(
-        "the flow around the bodies could not be found: {residual:.1e} of it is left after {iterations} iterations"
-    )]
-    Bodies {
-        /// Iterations of the solve.
-        iterations: usize,
-        /// What is left, as a part of what was asked for.
-        residual: f64,
-    },
-    /// The flow is too fast for steps of any use, or none any more.
-    #[error("the flow became too fast to follow")]
-    TooFast,
-    /// The equations of a part of the step have no solution that was found.
-    #[error("the implicit step of the flow did not converge")]
-    Unsolved,
-}
-
-/// How a step went.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StepInfo {
-    /// How the flow was advanced.
-    pub advanced: Advanced,
-    /// Iterations of all solves for the bodies.
-    pub iterations: usize,
-    /// The largest of their residuals, as a part of what was asked for.
-    pub residual: f64,
-    /// How contacts went.
-    pub contacts: Contacts,
-    /// The force of the fluid on each body whose motion is given, in N, and its torque about the centre, in N m, for a metre of depth; nothing on others.
-    pub forces: Vec<Motion>,
-    /// What sheets that go over into the modes change of the kinetic energy, in J for a metre of depth. Nobody does that work: it is what a wake costs in this model.
-    pub shed: f64,
-    /// The seconds that each stage took.
-    pub stages: Vec<(&'static str, f64)>,
-}
-
-impl From<TooFast> for StepError {
-    fn from(TooFast: TooFast) -> Self {
-        Self::TooFast
-    }
-}
-
-/// Writes down how a step goes.
-struct Log {
-    info: StepInfo,
-    since: Instant,
-    /// Memory that is used again and again.
-    memory: Vec<f64>,
-}
-
-impl Log {
-    fn solved(&mut self, solved: Solved) {
-        self.info.iterations += solved.iterations;
-        self.info.residual = self.info.residual.max(solved.residual);
-    }
-
-    /// Ends a stage.
-    fn stage(&mut self, name: &'static str) {
-        let seconds = self.since.elapsed().as_secs_f64();
-        self.since = Instant::now();
-        match self.info.stages.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += seconds,
-            None => self.info.stages.push((name, seconds)),
-        }
-    }
-}
-
-/// What is left of the equations of bodies when a solve ends.
-const TOLERANCE: f64 = 1e-7;
-/// And of those for what impulses do, from which contacts are found: the velocities that come of these are then solved for.
-const LOOSE: f64 = 1e-5;
-
-/// What steps work in. It holds nothing that the state does not tell.
-#[derive(Debug, Default)]
-pub struct Workspace {
-    stages: Stages,
-    of_basis: Option<OfBasis>,
-    memory: Vec<f64>,
-}
-
-/// What follows from a basis.
-#[derive(Debug)]
-struct OfBasis {
-    basis: Basis,
-    dynamics: Dynamics,
-    decay: Decay,
-    images: Images,
-}
-
-impl Workspace {
-    fn of(&mut self, basis: &Basis) -> &mut OfBasis {
-        if self.of_basis.as_ref().is_none_or(|of| of.basis != *basis) {
-            self.of_basis = None;
-        }
-        self.of_basis.get_or_insert_with(|| OfBasis::new(basis))
-    }
-}
-
-impl OfBasis {
-    fn new(basis: &Basis) -> Self {
-        Self {
-            dynamics: Dynamics::new(basis),
-            decay: Decay::new(basis),
-            images: Images::new(basis.sines.size),
-            basis: basis.clone(),
-        }
-    }
-
-    /// Bodies in a flow.
-    fn immersed<'a>(&'a self, bodies: &'a [Body], flow: &[f64], poses: &'a [Pose]) -> Immersed<'a> {
-        let mut immersed = Immersed::new(&self.images, bodies, poses);
-        self.put_into(flow, &mut immersed);
-        immersed
-    }
-
-    /// Puts bodies into a flow.
-    fn put_into(&self, flow: &[f64], immersed: &mut Immersed) {
-        let vorticity = self.dynamics.vorticity_of(flow);
-        immersed.set_flow(samples(&self.basis.sines, &vorticity, &immersed.middles()));
-    }
-
-    /// The integral of the square of the velocity over the fluid.
-    fn square(&self, immersed: &Immersed, state: &State) -> f64 {
-        let of_modes = 0.25 * self.basis.sines.area() * self.dynamics.energy(&state.flow);
-        of_modes + (0..state.bodies.len()).map(|k| immersed.square_of_sheets(&state.sheets, k)).sum::<f64>()
-    }
-
-    /// The flow of sheets, in modes.
-    fn coefficients_of(&self, immersed: &Immersed, sheets: &Solution) -> Vec<f64> {
-        let vorticity = immersed.vorticity_of_sheets(&sheets.strengths, &self.basis.sines);
-        self.dynamics.coefficients_of(&vorticity)
-    }
-}
+use info::Log;
+pub use info::StepInfo;
+use workspace::OfBasis;
+pub use workspace::Workspace;
 
 /// Advances a simulation by a time. `bodies` are what the bodies of the state are made of, and `courses` are theirs.
 pub fn step(
@@ -558,41 +385,6 @@ impl Step<'_> {
         };
         self.courses.iter().enumerate().map(drive).collect()
     }
-}
-
-/// Finds sheets and velocities.
-fn find(
-    immersed: &Immersed,
-    influence: &Influence,
-    drives: &[Drive],
-    sheets: &mut Solution,
-) -> Result<Solved, StepError> {
-    find_to(TOLERANCE, immersed, influence, drives, sheets)
-}
-
-/// The same, to what contacts are found from.
-pub(crate) fn find_roughly(
-    immersed: &Immersed,
-    influence: &Influence,
-    drives: &[Drive],
-    sheets: &mut Solution,
-) -> Result<Solved, StepError> {
-    find_to(LOOSE, immersed, influence, drives, sheets)
-}
-
-fn find_to(
-    tolerance: f64,
-    immersed: &Immersed,
-    influence: &Influence,
-    drives: &[Drive],
-    sheets: &mut Solution,
-) -> Result<Solved, StepError> {
-    let circulations = vec![0.0; drives.len()];
-    let solved = immersed.solve(influence, drives, &circulations, sheets, tolerance);
-    let Solved { iterations, residual } = solved;
-    // Sound equations are solved to rounding: what is left else is no number, or of no use.
-    let is_solved = residual <= 1e3 * tolerance;
-    if is_solved { Ok(solved) } else { Err(StepError::Bodies { iterations, residual }) }
 }
 
 fn along(from: Motion, dt: f64, rate: Motion) -> Motion {
