@@ -8,7 +8,7 @@ use meniscus::{Scene, Simulation, Snapshot};
 use meniscus_io::CacheError;
 use serde_json::Value;
 
-const WRITE_IT_ANEW: &str = "write tests/data/golden.checkpoint anew: cargo test -p meniscus-tests --test validation -- \
+const WRITE_IT_ANEW: &str = "write its file in tests/data anew: cargo test -p meniscus-tests --test validation -- \
                              --ignored the_golden_checkpoint_is_written_anew";
 
 const RAISE_THE_VERSION: &str = "checkpoints are no longer what they were, although their format has the same version: raise \
@@ -48,6 +48,43 @@ fn scene() -> Scene {
     Scene::parse("golden.toml", text, Path::new(""), &[]).expect("a valid scene")
 }
 
+/// The same for a flow of modes: whirls, a drawn mode, a body, a solid that moves, dye.
+fn scene_of_modes() -> Scene {
+    let text = r#"
+        method = "modes"
+        [domain]
+        size = [1.2, 0.8]
+        cells = 12
+        [time]
+        fps = 10
+        [fluid]
+        density = 1000
+        [[fluid.wave]]
+        half_waves = [2, 1]
+        vorticity = 1
+        [modes]
+        count = 9
+        panel = 0.08
+        [[modes.enrich]]
+        stroke = { points = [[0.2, 0.6], [0.9, 0.7]], width = 0.05, speed = 0.3 }
+        [[body]]
+        shape = { box = { from = [0.6, 0.2], to = [0.85, 0.4] } }
+        density = 700
+        angular_velocity = [0.5]
+        [[solid]]
+        shape = { sphere = { centre = [0.3, 0.3], radius = 0.12 } }
+        motion = { keyframes = [{ time = 0 }, { time = 1, translation = [0, 0.2] }] }
+        [[smoke]]
+        shape = { box = { from = [0.5, 0.5], to = [0.7, 0.6] } }
+    "#;
+    Scene::parse("golden.toml", text, Path::new(""), &[]).expect("a valid scene")
+}
+
+/// The files, and the scenes that they are of.
+fn golden() -> [(&'static str, Scene); 2] {
+    [("golden", scene()), ("golden-modes", scene_of_modes())]
+}
+
 /// Every field by its name; of lists that are long, as bulk data is, the length and a checksum.
 fn describe(value: &Value, name: &str, to: &mut String) {
     match value {
@@ -78,45 +115,54 @@ fn description(snapshot: &Snapshot) -> String {
     text
 }
 
-/// The file and what it held when it was written: not what the scene gives today, which may differ.
+/// The files and what they held when they were written: not what the scenes give today, which may differ.
 #[test]
-fn the_golden_checkpoint_is_read_as_it_was_written() {
-    let snapshot = match Snapshot::read(&data("golden.checkpoint"), &scene()) {
-        Ok(read) => read,
-        Err(CacheError::Version { found, expected, .. }) => {
-            panic!("the format of checkpoints went from version {found} to {expected}: {WRITE_IT_ANEW}")
+fn golden_checkpoints_are_read_as_they_were_written() {
+    for (name, scene) in golden() {
+        let snapshot = match Snapshot::read(&data(&format!("{name}.checkpoint")), &scene) {
+            Ok(read) => read,
+            Err(CacheError::Version { found, expected, .. }) => {
+                panic!("the format of {name} went from version {found} to {expected}: {WRITE_IT_ANEW}")
+            }
+            Err(error) => panic!("{name}: {error}\n{RAISE_THE_VERSION} {WRITE_IT_ANEW}"),
+        };
+        let known = fs::read_to_string(data(&format!("{name}.txt"))).expect("the known values");
+        let found = description(&snapshot);
+        for (found, known) in found.lines().zip(known.lines()) {
+            assert!(found == known, "{name}: '{found}' was '{known}'\n{RAISE_THE_VERSION} {WRITE_IT_ANEW}");
         }
-        Err(error) => panic!("{error}\n{RAISE_THE_VERSION} {WRITE_IT_ANEW}"),
-    };
-    let known = fs::read_to_string(data("golden.txt")).expect("the known values");
-    let found = description(&snapshot);
-    for (found, known) in found.lines().zip(known.lines()) {
-        assert!(found == known, "'{found}' was '{known}'\n{RAISE_THE_VERSION} {WRITE_IT_ANEW}");
-    }
-    assert_eq!(found.lines().count(), known.lines().count(), "{RAISE_THE_VERSION} {WRITE_IT_ANEW}");
+        assert_eq!(found.lines().count(), known.lines().count(), "{RAISE_THE_VERSION} {WRITE_IT_ANEW}");
 
-    for line in known.lines() {
-        let is_empty = ["null", "nothing"].iter().any(|nothing| line.ends_with(&format!(": {nothing}")));
-        assert!(!is_empty, "{line}: a golden checkpoint holds something of everything");
+        for line in known.lines() {
+            let is_empty = ["null", "nothing"].iter().any(|nothing| line.ends_with(&format!(": {nothing}")));
+            assert!(!is_empty, "{line}: a golden checkpoint holds something of everything");
+        }
+        let mut simulation = Simulation::resume(&scene, snapshot).expect("a simulation");
+        simulation.advance_substep().expect("it goes on");
     }
-    let mut simulation = Simulation::resume(&scene(), snapshot).expect("a simulation");
-    simulation.advance_substep().expect("it goes on");
 }
 
-/// Only after the format's version has been raised: until then the file is what others have on their disks.
+/// Only after the format's version has been raised: until then the files are what others have on their disks.
 #[test]
-#[ignore = "writes the file that the test above reads"]
+#[ignore = "writes the files that the test above reads"]
 fn the_golden_checkpoint_is_written_anew() {
-    let path = data("golden.checkpoint");
-    let is_outdated = match Snapshot::read(&path, &scene()) {
-        Err(CacheError::Version { .. }) => true,
-        _ => !path.exists(),
-    };
-    assert!(is_outdated, "{} is of the format's present version", path.display());
-    let mut simulation = Simulation::new(&scene()).expect("a simulation");
-    simulation.advance_frame().expect("it runs");
-    simulation.advance_substep().expect("it runs");
-    let snapshot = simulation.snapshot();
-    snapshot.write(&path).expect("written");
-    fs::write(data("golden.txt"), description(&snapshot)).expect("written");
+    let mut is_one_outdated = false;
+    for (name, scene) in golden() {
+        let path = data(&format!("{name}.checkpoint"));
+        let is_outdated = match Snapshot::read(&path, &scene) {
+            Err(CacheError::Version { .. }) => true,
+            _ => !path.exists(),
+        };
+        if !is_outdated {
+            continue;
+        }
+        is_one_outdated = true;
+        let mut simulation = Simulation::new(&scene).expect("a simulation");
+        simulation.advance_frame().expect("it runs");
+        simulation.advance_substep().expect("it runs");
+        let snapshot = simulation.snapshot();
+        snapshot.write(&path).expect("written");
+        fs::write(data(&format!("{name}.txt")), description(&snapshot)).expect("written");
+    }
+    assert!(is_one_outdated, "all files are of the present versions of their formats");
 }

@@ -21,7 +21,7 @@ pub struct Fluid {
     /// Its velocity at the start in m/s, one number for each dimension; at rest if left out.
     pub velocity: Option<Vec<f64>>,
     /// Whirls that it has at the start, beside its velocity; any number of `[[fluid.wave]]` tables. Only in 2D.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wave: Vec<Wave>,
 }
 

@@ -77,6 +77,8 @@ pub struct Content {
     #[serde(default)]
     pub regions: Regions,
     /// How a flow is made of modes: `[modes]`, with `method = "modes"`.
+    // What scenes from before do not have leaves them, and what tells them from others, as they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub modes: Option<Modes>,
     /// How accurately the pressure is solved for.
     #[serde(default)]
