@@ -188,9 +188,9 @@ fn a_solid_that_leaves_the_box_is_an_error_that_says_so() {
         [[solid]]
         name = "bat"
         shape = { sphere = { centre = [0.5, 0.5], radius = 0.2 } }
-        motion = { keyframes = [{ time = 0 }, { time = 0.2, translation = [0.6, 0] }] }
         "#,
     );
+    simulation.steer("bat", &[3.0, 0.0], &[0.0]).expect("a solid of the scene");
     let error = (0..10).find_map(|_| simulation.advance_frame().err()).expect("an error");
     let source = std::error::Error::source(&error).expect("a reason").to_string();
     assert!(source.contains("\"bat\"") && source.contains("out of the box"), "{source}");
