@@ -3,6 +3,8 @@
 use faer::linalg::solvers::Solve;
 use faer::{Col, Mat};
 
+use crate::flow::dot;
+
 /// What a solve took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Solved {
@@ -119,10 +121,6 @@ fn iterate(
     precondition(&image, &mut scratch);
     x.iter_mut().zip(&scratch).for_each(|(to, change)| *to += change);
     Solved { iterations: columns.len() + 1, residual: rhs[columns.len()].abs() / whole }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn norm(a: &[f64]) -> f64 {
