@@ -9,7 +9,7 @@ use meniscus_rigid::{Bodies, Inertial, Pressing, SIZE, Settled, Touch, Twist, is
 
 use crate::course::{Course, Touching};
 use crate::error::StepError;
-use crate::find::find_roughly;
+use crate::find::{ROUGH, find};
 use crate::panels::{Drive, Immersed, Influence, Motion, Solution};
 use crate::state::BodyState;
 
@@ -64,7 +64,7 @@ pub fn press(
             Touch { body: place(touch.body), other: touch.other.map(place), gap, ..*touch }
         })
         .collect();
-    let masses: Vec<Motion> = members.iter().map(|&body| own_mass(immersed, body)).collect();
+    let masses: Vec<Motion> = members.iter().map(|&body| immersed.bodies()[body].masses()).collect();
     let free: Vec<(Vec<f64>, Twist)> = members
         .iter()
         .zip(&masses)
@@ -176,7 +176,7 @@ fn inertia(
         };
         let drives: Vec<Drive> = courses.iter().enumerate().map(drive).collect();
         let mut response = Solution::default();
-        find_roughly(&still, influence, &drives, &mut response)?;
+        find(ROUGH, &still, influence, &drives, &mut response)?;
         for (row, &member) in members.iter().enumerate() {
             for d in 0..3 {
                 mobility[(3 * row + d, column)] = response.motions[member][d];
@@ -185,11 +185,6 @@ fn inertia(
     }
     let symmetric = Mat::from_fn(n, n, |i, j| 0.5 * (mobility[(i, j)] + mobility[(j, i)]));
     Ok(symmetric.partial_piv_lu().inverse())
-}
-
-fn own_mass(immersed: &Immersed, body: usize) -> Motion {
-    let [mass, moment] = immersed.bodies()[body].mass;
-    [mass, mass, moment]
 }
 
 fn diagonal(entries: Motion) -> [Motion; 3] {

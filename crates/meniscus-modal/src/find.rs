@@ -3,32 +3,13 @@
 use crate::error::StepError;
 use crate::panels::{Drive, Immersed, Influence, Solution, Solved};
 
-/// What is left of the equations of bodies when a solve ends.
-const TOLERANCE: f64 = 1e-7;
-/// And of those for what impulses do, from which contacts are found: the velocities that come of these are then solved for.
-const LOOSE: f64 = 1e-5;
+/// What is left of the equations of bodies when a solve ends, as a part of what was asked for.
+pub const EXACT: f64 = 1e-7;
+/// The same for what impulses do, from which contacts are found: the velocities that come of these are then solved for.
+pub const ROUGH: f64 = 1e-5;
 
 /// Finds sheets and velocities.
 pub fn find(
-    immersed: &Immersed,
-    influence: &Influence,
-    drives: &[Drive],
-    sheets: &mut Solution,
-) -> Result<Solved, StepError> {
-    find_to(TOLERANCE, immersed, influence, drives, sheets)
-}
-
-/// The same, to what contacts are found from.
-pub fn find_roughly(
-    immersed: &Immersed,
-    influence: &Influence,
-    drives: &[Drive],
-    sheets: &mut Solution,
-) -> Result<Solved, StepError> {
-    find_to(LOOSE, immersed, influence, drives, sheets)
-}
-
-fn find_to(
     tolerance: f64,
     immersed: &Immersed,
     influence: &Influence,

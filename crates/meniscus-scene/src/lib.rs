@@ -47,6 +47,6 @@ pub use scene::Scene;
 pub use schema::schema;
 pub use setup::{
     BodySetup, CameraSetup, FluidSetup, LiquidSetup, ModesSetup, OutputSettings, ParticleSettings, ProbeKind,
-    ProbeSetup, RenderSettings, SecondSetup, Setup, SinkSetup, SmokeSetup, SolidSetup, SolverSettings,
-    SourceSetup, StrokeSetup, TimeSettings, Transfer,
+    ProbeSetup, RenderSettings, STEPS_OF_SHEDDING, SecondSetup, Setup, SinkSetup, SmokeSetup, SolidSetup,
+    SolverSettings, SourceSetup, StrokeSetup, TimeSettings, Transfer,
 };

@@ -97,6 +97,9 @@ pub struct FluidSetup<const D: usize> {
     pub whirls: Vec<Whirls>,
 }
 
+/// Vortices go over into the modes in no fewer steps than these, within [`ModesSetup::shed_time`].
+pub const STEPS_OF_SHEDDING: f64 = 10.0;
+
 /// How a flow is made of modes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModesSetup {

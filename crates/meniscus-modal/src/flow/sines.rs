@@ -54,6 +54,18 @@ impl Sines {
         (0..self.len()).map(|place| self.eigenvalue(place)).collect()
     }
 
+    /// Coefficients of these as those of others, as far as there are such.
+    pub fn moved(&self, coefficients: &[f64], to: &Self) -> Vec<f64> {
+        let mut moved = vec![0.0; to.len()];
+        for (place, coefficient) in coefficients.iter().enumerate() {
+            let half_waves = self.half_waves(place);
+            if (0..2).all(|axis| half_waves[axis] <= to.counts[axis]) {
+                moved[to.place(half_waves)] = *coefficient;
+            }
+        }
+        moved
+    }
+
     /// The area of the box, in m².
     pub fn area(&self) -> f64 {
         self.size[0] * self.size[1]

@@ -79,6 +79,12 @@ impl Body {
         self.profile.panels.len()
     }
 
+    /// What its velocities weigh in its momenta where there is no fluid.
+    pub fn masses(&self) -> Motion {
+        let [mass, moment] = self.mass;
+        [mass, mass, moment]
+    }
+
     /// The factors of its velocities in its momenta.
     pub(super) fn inertia(&self) -> Motion {
         inertia(&self.profile, self.mass)

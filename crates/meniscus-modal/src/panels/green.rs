@@ -27,8 +27,6 @@ struct Row {
     is_own: bool,
 }
 
-/// No box with sheets in it is more times as long as wide: numbers would become too large.
-pub const LONGEST: f64 = 100.0;
 /// Rows that are farther off than this, in shorter sides, are left out.
 const REACH: f64 = 5.0;
 /// No hyperbolic cosine counts as more: beyond it a term is one to rounding.
@@ -76,13 +74,6 @@ impl Images {
         // From the middle, so that long boxes make no larger numbers than they must.
         let along = self.wave_number * (x[1 - self.across] - 0.5 * self.size[1 - self.across]);
         Place { cos, sin, up: along.exp(), down: (-along).exp() }
-    }
-
-    /// The stream function at one point of a vortex of unit circulation at another one.
-    pub fn stream(&self, at: Place, from: Place) -> f64 {
-        let mut streams = [0.0];
-        self.add_streams(&Places::of(&[at]), 0, from, 1.0, &mut streams);
-        streams[0]
     }
 
     /// Adds the stream function at points, from some number on, of a vortex of some circulation.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Drive, Motion, Pose, impulse_of, stream_of};
 use super::green::Images;
-use super::influence::{Group, Influence, stream_in_box};
+use super::influence::{Group, Influence, add_streams_in_box};
 use super::panel::Panel;
 use super::solve::{Solved, solve};
 use crate::flow::Sample;
@@ -116,8 +116,9 @@ impl<'a> Immersed<'a> {
 
     /// The stream function of all sheets at a point.
     pub fn stream(&self, solution: &Solution, x: [f64; 2]) -> f64 {
-        let of_panel = |(panel, strength): (&Panel, &f64)| strength * stream_in_box(self.images, panel, x);
-        self.panels.iter().zip(&solution.strengths).map(of_panel).sum()
+        let mut streams = [0.0];
+        add_streams_in_box(self.images, &self.panels, &solution.strengths, &[x], &mut streams);
+        streams[0]
     }
 
     /// The mean vorticity of the flow without bodies in each body, in 1/s.

@@ -132,19 +132,6 @@ fn near_pairs(size: [f64; 2], groups: &[Group]) -> Vec<(usize, usize, f64)> {
     near_pairs
 }
 
-/// The stream function at a point of a panel of unit strength in a box.
-pub fn stream_in_box(images: &Images, panel: &Panel, x: [f64; 2]) -> f64 {
-    let (at, from) = (images.place(x), images.place(panel.middle));
-    let square = distance_squared(x, panel.middle);
-    let (from_afar, own) = match square > 0.0 {
-        true => (panel.length * images.stream(at, from), near(panel, x, square)),
-        false => (panel.length * images.rest_at_itself(from), panel.stream(x)),
-    };
-    let others = near_images(images.size(), panel);
-    let of_image = |(image, sign): (Panel, f64)| sign * near(&image, x, distance_squared(x, image.middle));
-    from_afar + own + others.map(of_image).sum::<f64>()
-}
-
 /// Adds the stream functions at points, which are no middles of panels, of panels with these strengths in a box.
 pub fn add_streams_in_box(
     images: &Images,

@@ -6,9 +6,9 @@ mod workspace;
 use std::time::Instant;
 
 use crate::contact::{press, strike};
-use crate::course::{Course, Encounters};
+use crate::course::{Course, Encounters, Unhindered};
 use crate::error::StepError;
-use crate::find::find;
+use crate::find::{EXACT, find};
 use crate::flow::{Stages, TooFast};
 use crate::panels::{Body, Drive, Immersed, Influence, Motion};
 use crate::params::{Forces, Params};
@@ -70,7 +70,7 @@ pub fn begin(state: &mut State, bodies: &[Body], workspace: &mut Workspace) -> R
     let poses = state.poses();
     let immersed = of.immersed(bodies, &state.flow, &poses);
     let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
-    find(&immersed, &immersed.influence(), &drives, &mut state.sheets)?;
+    find(EXACT, &immersed, &immersed.influence(), &drives, &mut state.sheets)?;
     state.move_as_found();
     Ok(())
 }
@@ -108,7 +108,7 @@ impl Step<'_> {
                 (Course::Given(_), _) => Impulse { momentum, rate: force },
                 (Course::Free(push), forces) => {
                     let own = forces == Forces::Paper;
-                    let momentum = if own { self.own_momentum(state, k) } else { momentum };
+                    let momentum = if own { self.own_momentum(k, state.bodies[k].motion) } else { momentum };
                     Impulse { momentum, rate: along(force, 1.0 / self.params.density, push) }
                 }
             }
@@ -116,10 +116,10 @@ impl Step<'_> {
         self.courses.iter().enumerate().map(of_body).collect()
     }
 
-    /// What a body would have of momentum without fluid.
-    fn own_momentum(&self, state: &State, body: usize) -> Motion {
-        let ([m, i], [u, v, spin]) = (self.bodies[body].mass, state.bodies[body].motion);
-        [m * u, m * v, i * spin]
+    /// What a motion of a body makes of momentum without fluid.
+    fn own_momentum(&self, body: usize, motion: Motion) -> Motion {
+        let masses = self.bodies[body].masses();
+        [0, 1, 2].map(|d| masses[d] * motion[d])
     }
 
     /// Lets the sheets carry the modes for half of the step.
@@ -141,20 +141,16 @@ impl Step<'_> {
         encounters: &mut dyn Encounters,
         log: &mut Log,
     ) -> Result<Vec<Impulse>, StepError> {
-        let before: Vec<BodyState> = state.bodies.clone();
         for (body, course) in state.bodies.iter_mut().zip(self.courses) {
-            match course {
-                Course::Free(_) => body.pose = body.pose.moved(body.motion, self.dt),
-                Course::Given(end) => *body = *end,
+            if let Course::Given(end) = course {
+                *body = *end;
             }
         }
+        let before = state.bodies.clone();
+        Unhindered.travel(&mut state.bodies, self.courses, self.dt);
         let mut struck = Vec::new();
         if self.may_meet(&state.bodies) {
-            let goes_back = |((now, before), course): ((&BodyState, &BodyState), &Course)| match course {
-                Course::Free(_) => *before,
-                Course::Given(_) => *now,
-            };
-            state.bodies = state.bodies.iter().zip(&before).zip(self.courses).map(goes_back).collect();
+            state.bodies.clone_from(&before);
             encounters.preview(&mut state.bodies, self.courses, self.dt);
             struck = self.struck(&state.bodies, before.iter().map(|body| body.motion));
         }
@@ -168,7 +164,7 @@ impl Step<'_> {
         let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
         let influence = immersed.influence_in(std::mem::take(&mut log.memory));
         log.stage("panels");
-        log.solved(find(&immersed, &influence, &drives, &mut state.sheets)?);
+        log.solved(find(EXACT, &immersed, &influence, &drives, &mut state.sheets)?);
         state.move_as_found();
         log.stage("bodies");
         log.memory = influence.into_memory();
@@ -226,7 +222,7 @@ impl Step<'_> {
             momenta[body] = along(momenta[body], 1.0, impulse);
         }
         log.stage("contact");
-        log.solved(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
+        log.solved(find(EXACT, &immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
         state.move_as_found();
         log.stage("bodies");
         let touching = encounters.touches(&state.bodies, self.dt);
@@ -237,7 +233,7 @@ impl Step<'_> {
             for (body, impulse) in pressed.of_body {
                 momenta[body] = along(momenta[body], 1.0, impulse);
             }
-            log.solved(find(&immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
+            log.solved(find(EXACT, &immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
             state.move_as_found();
         }
         log.stage("contact");
@@ -286,10 +282,7 @@ impl Step<'_> {
         if !hits.is_empty() {
             impulses = strike(immersed, influence, self.courses, &hits)?;
         }
-        impulses.extend(others.into_iter().map(|(body, [u, v, spin])| {
-            let [m, i] = self.bodies[body].mass;
-            (body, [m * u, m * v, i * spin])
-        }));
+        impulses.extend(others.into_iter().map(|(body, change)| (body, self.own_momentum(body, change))));
         Ok(impulses)
     }
 
@@ -310,7 +303,7 @@ impl Step<'_> {
         state.flow.iter_mut().zip(&of_sheets).for_each(|(to, part)| *to += share * part);
         self.of.put_into(&state.flow, immersed);
         let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
-        log.solved(find(immersed, influence, &drives, &mut state.sheets)?);
+        log.solved(find(EXACT, immersed, influence, &drives, &mut state.sheets)?);
         log.info.shed = 0.5 * self.params.density * (self.of.square(immersed, state) - before);
         log.stage("shed");
         Ok(())
@@ -344,8 +337,8 @@ impl Step<'_> {
         momenta: [Motion; 2],
         rate: Motion,
     ) -> Motion {
-        let ([m, i], [gx, gy]) = (self.bodies[body].mass, self.params.gravity);
-        let (masses, weight) = ([m, m, i], [m * gx, m * gy, 0.0]);
+        let (masses, [gx, gy]) = (self.bodies[body].masses(), self.params.gravity);
+        let weight = [masses[0] * gx, masses[1] * gy, 0.0];
         [0, 1, 2].map(|d| {
             let own = masses[d] * (motions[1][d] - motions[0][d]);
             let changed = (momenta[1][d] - momenta[0][d] - own) / self.dt;
@@ -362,10 +355,8 @@ impl Step<'_> {
         let poses = state.poses();
         let immersed = Immersed::new(&self.of.images, self.bodies, &poses);
         let mut vorticity = immersed.vorticity_of_sheets(&state.sheets.strengths, &sines);
-        let of_modes = self.of.dynamics.vorticity_of(&state.flow);
-        for (place, w) in of_modes.iter().enumerate() {
-            vorticity[sines.place(self.of.basis.sines.half_waves(place))] += w;
-        }
+        let of_modes = self.of.basis.sines.moved(&self.of.dynamics.vorticity_of(&state.flow), &sines);
+        vorticity.iter_mut().zip(of_modes).for_each(|(to, w)| *to += w);
         let velocities = Velocities::new(&sines, &vorticity);
         for tracers in &mut state.tracers {
             tracers.carry(&velocities, self.bodies, &poses, self.dt);
@@ -378,9 +369,8 @@ impl Step<'_> {
             (Course::Given(body), _) => Drive::Given(body.motion),
             (Course::Free(_), Forces::Potential) => Drive::Free(momenta[k]),
             (Course::Free(_), Forces::Paper) => {
-                let [m, i] = self.bodies[k].mass;
-                let [x, y, spin] = momenta[k];
-                Drive::Given([x / m, y / m, spin / i])
+                let masses = self.bodies[k].masses();
+                Drive::Given([0, 1, 2].map(|d| momenta[k][d] / masses[d]))
             }
         };
         self.courses.iter().enumerate().map(drive).collect()

@@ -7,13 +7,11 @@ use super::warnings::{body_at_the_start, solid_at_the_start};
 use crate::content::{AirModel, Content, Method, Modes, ModesFeedback, Probe, RegionModel, Walls};
 use crate::document::Node;
 use crate::problem::Place;
-use crate::setup::{ModesSetup, Setup, StrokeSetup};
+use crate::setup::{ModesSetup, STEPS_OF_SHEDDING, Setup, StrokeSetup};
 
 /// Panels along the shorter side of the domain, if nothing is said of them.
 const PANELS_ACROSS: f64 = 50.0;
-/// Vortices go over into the modes in no fewer steps than these.
-const STEPS_OF_SHEDDING: f64 = 10.0;
-/// No box with bodies in it is more times as long as wide.
+/// No box with bodies in it is more times as long as wide: images in its walls make larger numbers than floats hold.
 const LONGEST: f64 = 100.0;
 /// Times that a moving solid is looked at, to find whether it leaves the box.
 const LOOKS: usize = 400;

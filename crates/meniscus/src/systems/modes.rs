@@ -20,7 +20,8 @@ use meniscus_modal::{
 };
 use meniscus_rigid::{RigidState, Touch, twist};
 use meniscus_scene::{
-    ModesFeedback, ModesForces, ModesIntegrator, ModesSetup, ProbeKind, Setup, SolidSetup, StrokeSetup,
+    ModesFeedback, ModesForces, ModesIntegrator, ModesSetup, ProbeKind, STEPS_OF_SHEDDING, Setup, SolidSetup,
+    StrokeSetup,
 };
 use serde::{Deserialize, Serialize};
 
@@ -137,13 +138,7 @@ impl<const D: usize> Modes<D> {
     fn change_basis(&mut self, basis: Basis) {
         let state = &mut self.saved.state;
         let vorticity = Dynamics::new(&state.basis).vorticity_of(&state.flow);
-        let mut moved = vec![0.0; basis.sines.len()];
-        for (place, w) in vorticity.iter().enumerate() {
-            let half_waves = state.basis.sines.half_waves(place);
-            if (0..2).all(|axis| half_waves[axis] <= basis.sines.counts[axis]) {
-                moved[basis.sines.place(half_waves)] = *w;
-            }
-        }
+        let moved = state.basis.sines.moved(&vorticity, &basis.sines);
         state.flow = Dynamics::new(&basis).coefficients_of(&moved);
         self.observer = Observer::new(&basis);
         state.basis = basis;
@@ -357,25 +352,32 @@ struct Meeting<'a, const D: usize> {
     contacts: ContactStats,
 }
 
+/// Moves bodies as their states say, and has these follow.
+fn go<const D: usize>(
+    world: &World<D>,
+    things: &Things,
+    bodies: &mut [RigidState<D>],
+    states: &mut [BodyState],
+    now: Step,
+) -> ContactStats {
+    things.give_motions(states, bodies);
+    let contacts = world.move_bodies(bodies, now);
+    for (k, (body, state)) in bodies.iter().zip(states).enumerate() {
+        *state = things.state(k, body);
+    }
+    contacts
+}
+
 /// How near things are that touch, in cells: as in the liquid on a grid.
 const TOUCHING: f64 = 2e-3;
 
 impl<const D: usize> Encounters for Meeting<'_, D> {
     fn travel(&mut self, states: &mut [BodyState], _: &[Course], _: f64) {
-        self.things.give_motions(states, self.bodies);
-        self.contacts = self.world.move_bodies(self.bodies, self.now);
-        for (k, (body, state)) in self.bodies.iter().zip(states).enumerate() {
-            *state = self.things.state(k, body);
-        }
+        self.contacts = go(self.world, self.things, self.bodies, states, self.now);
     }
 
     fn preview(&mut self, states: &mut [BodyState], _: &[Course], _: f64) {
-        let mut bodies = self.bodies.to_vec();
-        self.things.give_motions(states, &mut bodies);
-        self.world.move_bodies(&mut bodies, self.now);
-        for (k, (body, state)) in bodies.iter().zip(states).enumerate() {
-            *state = self.things.state(k, body);
-        }
+        go(self.world, self.things, &mut self.bodies.to_vec(), states, self.now);
     }
 
     fn touches(&mut self, states: &[BodyState], dt: f64) -> Touching {
@@ -393,9 +395,6 @@ impl<const D: usize> Encounters for Meeting<'_, D> {
         }
     }
 }
-
-/// A part of the time in which sheets go over into the modes that steps are no longer than.
-const STEPS_OF_SHEDDING: f64 = 10.0;
 
 impl<const D: usize> System<D> for Modes<D> {
     fn time(&self) -> f64 {
