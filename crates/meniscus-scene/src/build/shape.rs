@@ -36,6 +36,11 @@ impl<'a> Meshes<'a> {
         Self { folder, read: HashMap::new() }
     }
 
+    /// What paths are relative to.
+    pub fn folder(&self) -> &'a Path {
+        self.folder
+    }
+
     fn get(&mut self, file: &str, scale: [f64; 3]) -> Result<Arc<ClosedMesh>, MeshProblem> {
         let path = self.folder.join(file);
         let folder = self.folder;
