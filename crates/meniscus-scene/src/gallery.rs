@@ -1,7 +1,7 @@
 //! The built-in scenes.
 
 /// Names and texts, in the order that they are listed in.
-const SCENES: [(&str, &str); 31] = [
+const SCENES: [(&str, &str); 32] = [
     ("dam-break", include_str!("../gallery/dam-break.toml")),
     ("fountain", include_str!("../gallery/fountain.toml")),
     ("water-cooler", include_str!("../gallery/water-cooler.toml")),
@@ -32,6 +32,7 @@ const SCENES: [(&str, &str); 31] = [
     ("drafting", include_str!("../gallery/drafting.toml")),
     ("wall-image", include_str!("../gallery/wall-image.toml")),
     ("panel-cylinder", include_str!("../gallery/panel-cylinder.toml")),
+    ("airfoil", include_str!("../gallery/airfoil.toml")),
     ("reduced-game", include_str!("../gallery/reduced-game.toml")),
 ];
 

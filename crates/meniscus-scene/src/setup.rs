@@ -205,6 +205,8 @@ pub struct SolidSetup<const D: usize> {
     pub glass: Option<bool>,
     /// Whether liquid comes off it.
     pub separation: bool,
+    /// Corners of its shape that the flow leaves smoothly.
+    pub wake_edges: Vec<[f64; 2]>,
 }
 
 /// A rigid body that the liquid moves.
@@ -234,6 +236,8 @@ pub struct BodySetup<const D: usize> {
     pub separation: bool,
     /// Whether pictures show it as glass.
     pub glass: bool,
+    /// Corners of its shape that the flow leaves smoothly.
+    pub wake_edges: Vec<[f64; 2]>,
 }
 
 /// A measurement.

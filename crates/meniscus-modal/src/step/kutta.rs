@@ -7,7 +7,6 @@ use super::Step;
 use super::info::Log;
 use crate::error::StepError;
 use crate::find::{EXACT, find};
-use crate::flow::samples;
 use crate::panels::{Drive, Immersed, Influence, Solution};
 use crate::state::State;
 use crate::wake::{Blob, MOST_BLOBS, Wake};
@@ -84,20 +83,20 @@ impl Step<'_> {
                 let pose = state.bodies[body].pose;
                 let (at_edge, [u, v, spin]) = (pose.place(own[after].start), state.sheets.motions[body]);
                 let [x, y] = [0, 1].map(|axis| at_edge[axis] - pose.centre[axis]);
-                let vorticity = self.of.dynamics.vorticity_of(&state.flow);
-                let of_modes = samples(&self.of.basis.sines, &vorticity, &[at_edge])[0].velocity;
-                // How far fluid gets from the edge in this step.
-                let way = (of_modes[0] - u + spin * y).hypot(of_modes[1] - v - spin * x) * self.dt;
-                if way < LEAST_WAY * own[after].length {
-                    continue;
-                }
                 let [a, b] = [own[before].tangent, own[after].tangent];
                 // Between the two sides, away from the body.
                 let out = pose.turn([0, 1].map(|axis| a[axis] - b[axis]));
-                let length = out[0].hypot(out[1]);
-                let away = |part: f64| [0, 1].map(|axis| at_edge[axis] + part * way * out[axis] / length);
-                let blob = Blob { at: away(ANSWERED), circulation: 1.0, core: way };
-                let released = away(RELEASED);
+                let away =
+                    |way: f64| [0, 1].map(|axis| at_edge[axis] + way * out[axis] / out[0].hypot(out[1]));
+                let behind = away(BEHIND * self.bodies[body].profile.reach);
+                let of_fluid = self.of.velocities(immersed, state, &[behind])[0];
+                // How far fluid gets from the edge in this step.
+                let way = (of_fluid[0] - u + spin * y).hypot(of_fluid[1] - v - spin * x) * self.dt;
+                if way < LEAST_WAY * own[after].length {
+                    continue;
+                }
+                let blob = Blob { at: away(ANSWERED * way), circulation: 1.0, core: way };
+                let released = away(RELEASED * way);
                 let impulse = [y, -x, -0.5 * (x * x + y * y)];
                 let answer = self.answer(immersed, influence, drives, (body, blob, impulse))?;
                 let panels = [before, after].map(|panel| range.start + panel);
@@ -183,5 +182,7 @@ impl Step<'_> {
 const ANSWERED: f64 = 0.25;
 /// From the middle of the sheet the vortex goes on.
 const RELEASED: f64 = 0.5;
+/// How far behind an edge the flow is asked for its speed, in times that the body reaches: not nearer, where it may go around the edge before a vortex has left.
+const BEHIND: f64 = 0.1;
 /// Where fluid does not get farther than this part of a panel in a step, nothing leaves.
 const LEAST_WAY: f64 = 1e-3;
