@@ -1,7 +1,7 @@
 //! The built-in scenes.
 
 /// Names and texts, in the order that they are listed in.
-const SCENES: [(&str, &str); 32] = [
+const SCENES: [(&str, &str); 34] = [
     ("dam-break", include_str!("../gallery/dam-break.toml")),
     ("fountain", include_str!("../gallery/fountain.toml")),
     ("water-cooler", include_str!("../gallery/water-cooler.toml")),
@@ -29,8 +29,10 @@ const SCENES: [(&str, &str); 32] = [
     ("rotated-box", include_str!("../gallery/rotated-box.toml")),
     ("hydrostatic-2d", include_str!("../gallery/hydrostatic-2d.toml")),
     ("jet-modes", include_str!("../gallery/jet-modes.toml")),
+    ("jet-eigenmodes", include_str!("../gallery/jet-eigenmodes.toml")),
     ("drafting", include_str!("../gallery/drafting.toml")),
     ("wall-image", include_str!("../gallery/wall-image.toml")),
+    ("panel", include_str!("../gallery/panel.toml")),
     ("panel-cylinder", include_str!("../gallery/panel-cylinder.toml")),
     ("airfoil", include_str!("../gallery/airfoil.toml")),
     ("reduced-game", include_str!("../gallery/reduced-game.toml")),
