@@ -1,0 +1,61 @@
+//! tmp
+mod client;
+use client::*;
+use meniscus_play::*;
+use std::path::Path;
+
+#[test]
+fn shots() {
+    let server = Server::start(Options::default()).unwrap();
+    let browser = Browser::start(&chromium().unwrap(), &[]);
+    let size = [1280, 720];
+    let mut tab = browser.open(&server.url(), size);
+    let out = Path::new("/tmp/play-shots");
+    std::fs::create_dir_all(out).unwrap();
+    tab.until("currents.state.frame && currents.water && currents.state.frame.step > 30");
+    println!("{}", tab.eval("currents.water.kind"));
+    for c in tab.complaints.iter().take(6) {
+        println!("COMPLAINT {}", &c[..c.len().min(400)]);
+    }
+    tab.screenshot(&out.join("menu.png"));
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for world in ["free", "first-light", "deep-end", "the-gap", "minefield", "the-mill", "maelstrom"] {
+        if !only.is_empty() && !only.contains(world) {
+            continue;
+        }
+        tab.eval(&format!("currents.act.open('{world}')"));
+        tab.until(&format!("currents.state.world.name == '{world}' && currents.state.frame.world == currents.state.world.world && currents.state.frame.step > 20"));
+        tab.screenshot(&out.join(format!("{world}-0.png")));
+        // three strokes
+        for k in 0..3 {
+            let y = 250.0 + 110.0 * k as f64;
+            tab.pointer("mousePressed", [250.0, y]);
+            for s in 1..=14 {
+                tab.pointer("mouseMoved", [250.0 + 30.0 * s as f64, y + 40.0 * (s as f64 * 0.7).sin()]);
+            }
+            tab.pointer("mouseReleased", [670.0, y]);
+        }
+        if world == "the-gap" {
+            tab.until("currents.state.world.modes.length > 0");
+            tab.key("1", "Digit1");
+            tab.key("1", "Digit1");
+        }
+        if world == "free" {
+            tab.eval("currents.connection.send({do:'drop',at:[0.4,0.6],density:300,radius:0.06,box:false})");
+            tab.eval("currents.connection.send({do:'drop',at:[0.8,0.6],density:1000,radius:0.06,box:true})");
+            tab.eval("currents.connection.send({do:'drop',at:[1.1,0.6],density:3000,radius:0.05,box:false})");
+        }
+        let step = tab.number("currents.state.frame.step");
+        tab.until(&format!("currents.state.frame.step > {step} + 70"));
+        tab.screenshot(&out.join(format!("{world}-1.png")));
+        println!(
+            "{world}: {} pace {} {}",
+            tab.eval("document.getElementById('stats').textContent"),
+            tab.number("currents.state.frame.pace"),
+            tab.number("currents.quality.rate")
+        );
+    }
+    for c in tab.complaints.iter().take(6) {
+        println!("COMPLAINT {}", &c[..c.len().min(400)]);
+    }
+}
