@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use meniscus::{Scene, SceneError, Simulation, SimulationError, Snapshot};
+use meniscus::{BodyStats, Scene, SceneError, Simulation, SimulationError, Snapshot};
 use serde::Serialize;
 use xxhash_rust::xxh64::xxh64;
 
@@ -105,7 +105,12 @@ pub struct Engine {
     scene: Scene,
     simulation: Simulation,
     things: Vec<Thing>,
+    /// The bodies as they are now.
+    bodies: Vec<BodyStats>,
     ids: BTreeMap<String, u16>,
+    size: [f64; 2],
+    /// Bodies touch from such a gap on.
+    touch: f64,
     game: Game,
     step: u32,
     dropped: u32,
@@ -131,6 +136,7 @@ impl Engine {
         let scene = start.scene.clone();
         let simulation = Simulation::new(&scene)?;
         let text = Text::new(scene.source_text());
+        let setup = scene.setup::<2>();
         let safe = Safe {
             text: text.clone(),
             scene: scene.clone(),
@@ -143,6 +149,9 @@ impl Engine {
             scene,
             simulation,
             things: Vec::new(),
+            bodies: Vec::new(),
+            size: [0, 1].map(|axis| setup.grid.cells[axis] as f64 * setup.grid.dx),
+            touch: 0.75 * setup.modes.as_ref().map_or(0.0, |modes| modes.panel),
             ids: BTreeMap::new(),
             game: Game::default(),
             step: 0,
@@ -194,13 +203,12 @@ impl Engine {
 
     /// The sides of the box, in m.
     pub fn size(&self) -> [f64; 2] {
-        let setup = self.scene.setup::<2>();
-        [0, 1].map(|axis| setup.grid.cells[axis] as f64 * setup.grid.dx)
+        self.size
     }
 
     /// How many waves pages are told of, along both sides.
     pub fn counts(&self) -> [usize; 2] {
-        let [x, y] = self.size();
+        let [x, y] = self.size;
         [x, y].map(|side| (MOST_WAVES * side / x.max(y)).ceil().max(16.0) as usize)
     }
 
@@ -215,12 +223,15 @@ impl Engine {
         self.view().velocity(at)
     }
 
+    /// The velocity of a body, in m/s.
+    pub fn body_velocity(&self, name: &str) -> Option<[f64; 2]> {
+        let body = self.bodies.iter().find(|body| body.name == name)?;
+        Some([body.velocity[0], body.velocity[1]])
+    }
+
     /// Where the things are.
     pub fn placed(&self) -> Vec<Placed> {
-        let frame = self.simulation.frame();
-        let bodies = frame.bodies();
-        let poses = frame.plane().and_then(|frame| frame.poses("solids")).unwrap_or_default();
-        self.things.iter().map(|thing| thing.placed(&bodies, poses)).collect()
+        self.things.iter().map(|thing| thing.placed(&self.bodies, self.simulation.time())).collect()
     }
 
     /// The modes beside the eigenmodes.
@@ -266,8 +277,10 @@ impl Engine {
 
     /// Does what a player wants.
     pub fn apply(&mut self, input: &Input) -> Result<(), Refused> {
-        self.is_allowed(input)?;
-        match input {
+        let mut input = input.clone();
+        input.check(self.size).map_err(|error| Refused(error.to_string()))?;
+        self.is_allowed(&input)?;
+        match &input {
             Input::Stir { points, speed } => self.stir(points, *speed),
             Input::Excite { mode, amplitude } => self.excite(mode, *amplitude),
             Input::Draw { points } => self.draw(points),
@@ -303,7 +316,7 @@ impl Engine {
 
     /// The width of strokes, in m.
     pub fn brush(&self) -> f64 {
-        let [x, y] = self.size();
+        let [x, y] = self.size;
         (BRUSH * x.min(y) * 1e6).round() / 1e6
     }
 
@@ -315,22 +328,26 @@ impl Engine {
         }
         let width = self.brush();
         let speed = speed * length / (length + 2.5 * width);
-        match self.simulation.stir(points, width, speed) {
-            Ok(energy) => self.game.spend(energy),
-            Err(_) => self.go_back(),
-        }
-        Ok(())
+        let energy = self.simulation.stir(points, width, speed);
+        self.spend(energy)
     }
 
     fn excite(&mut self, mode: &str, amplitude: f64) -> Result<(), Refused> {
         if !self.drawn().iter().any(|drawn| drawn.name == mode) {
             return Err(Refused("there is no such mode".into()));
         }
-        match self.simulation.excite(mode, amplitude) {
-            Ok(energy) => self.game.spend(energy),
-            Err(_) => self.go_back(),
+        let energy = self.simulation.excite(mode, amplitude);
+        self.spend(energy)
+    }
+
+    fn spend(&mut self, energy: Result<f64, SimulationError>) -> Result<(), Refused> {
+        match energy {
+            Ok(energy) => {
+                self.game.spend(energy);
+                Ok(())
+            }
+            Err(_) => Err(self.go_back()),
         }
-        Ok(())
     }
 
     fn draw(&mut self, points: &[[f64; 2]]) -> Result<(), Refused> {
@@ -367,8 +384,8 @@ impl Engine {
             text.add_body(&name, at, density, radius, is_box);
             true
         };
-        let meets = |placed: &Placed| placed.is_within(at, radius);
-        if self.placed().iter().any(meets) {
+        let placed = self.placed();
+        if self.things.iter().zip(&placed).any(|(thing, placed)| thing.is_met(placed, at, radius)) {
             return Err(Refused(NO_ROOM.into()));
         }
         // There may be room now where something was at the start.
@@ -406,9 +423,10 @@ impl Engine {
     /// Takes a step. One that fails brings back the moment before, or else the beginning; it then says so.
     pub fn step(&mut self) -> Result<(), Refused> {
         self.step += 1;
-        if self.simulation.advance_frame().is_err() {
-            self.go_back();
-            return Err(Refused("the water broke, and is as it was a moment ago".into()));
+        match self.simulation.advance_frame() {
+            // The last substep tells where bodies are: to ask for a frame would make fields too.
+            Ok(mut substeps) => self.bodies = substeps.pop().map(|stats| stats.bodies).unwrap_or_default(),
+            Err(_) => return Err(self.go_back()),
         }
         self.judge();
         if self.step.is_multiple_of(SAFE) {
@@ -419,7 +437,6 @@ impl Engine {
 
     fn judge(&mut self) {
         let Some(rules) = &self.start.rules else { return };
-        let touch = self.scene.setup::<2>().modes.map_or(0.0, |modes| 0.75 * modes.panel);
         let placed = self.placed();
         let disc = |(thing, placed): (&Thing, &Placed)| Disc {
             name: thing.name.clone(),
@@ -427,7 +444,7 @@ impl Engine {
             radius: thing.radius,
         };
         let discs: Vec<Disc> = self.things.iter().zip(&placed).map(disc).collect();
-        let fates = self.game.look(rules, &discs, touch);
+        let fates = self.game.look(rules, &discs, self.touch);
         if fates.is_empty() {
             return;
         }
@@ -447,8 +464,9 @@ impl Engine {
         self.things = things_of(&self.scene);
         for thing in &mut self.things {
             let next = self.ids.len() as u16;
-            thing.id = *self.ids.entry(thing.name.clone()).or_insert(next);
+            thing.id = *self.ids.entry(format!("{:?} {}", thing.kind, thing.name)).or_insert(next);
         }
+        self.bodies = self.simulation.frame().bodies();
         self.is_new = true;
     }
 
@@ -481,7 +499,7 @@ impl Engine {
     }
 
     /// Goes back to a moment that was kept, or to the beginning where that led to nothing.
-    fn go_back(&mut self) {
+    fn go_back(&mut self) -> Refused {
         let Safe { text, scene, snapshot, is_used } = &mut self.safe;
         let back = if *is_used { None } else { Simulation::resume(scene, snapshot.clone()).ok() };
         *is_used = true;
@@ -492,6 +510,7 @@ impl Engine {
             }
             None => self.begin_anew(),
         }
+        Refused("the water broke, and is as it was a moment ago".into())
     }
 
     fn begin_anew(&mut self) {

@@ -35,6 +35,7 @@ const FILES: &[(&str, &str)] = &files![
     "/shaders/point.vert",
     "/shaders/point.frag",
     "/shaders/fade.frag",
+    "/shaders/scene.frag",
     "/shaders/compose.frag",
     "/shaders/body.frag",
 ];

@@ -1,7 +1,8 @@
 //! Bodies and solids as pages draw them.
 
-use meniscus::Scene;
-use meniscus_core::shape::{RigidTransform, Shape, outline};
+use meniscus::{BodyStats, Scene};
+use meniscus_core::shape::{Shape, outline};
+use meniscus_scene::Motion;
 use serde::Serialize;
 
 use crate::rules::Kind;
@@ -27,18 +28,20 @@ pub struct Thing {
     /// The point of its shape that is called its centre.
     #[serde(skip)]
     origin: [f64; 2],
+    /// How it moves, if it is a solid that does.
+    #[serde(skip)]
+    motion: Option<Motion<2>>,
     #[serde(skip)]
     number: usize,
 }
 
 /// Where a thing is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
     /// Its centre.
     pub centre: [f64; 2],
     /// By how much it has turned.
     pub angle: f64,
-    outline: Vec<[f32; 2]>,
 }
 
 /// The things of a scene, solids first.
@@ -49,7 +52,8 @@ pub fn things_of(scene: &Scene) -> Vec<Thing> {
     let solids = setup.solids.iter().enumerate().map(|(number, solid)| {
         let bounds = solid.shape.bounds();
         let origin = [0, 1].map(|axis| 0.5 * (bounds.lower[axis] + bounds.upper[axis]));
-        Thing::new(&solid.name, Kind::Solid, &solid.shape, side, origin, 0.0, number)
+        let thing = Thing::new(&solid.name, Kind::Solid, &solid.shape, side, origin, 0.0, number);
+        Thing { motion: solid.motion.clone(), ..thing }
     });
     let bodies = setup.bodies.iter().enumerate().map(|(number, body)| {
         Thing::new(&body.name, Kind::of(&body.name), &body.shape, side, [0.0; 2], body.density, number)
@@ -72,38 +76,27 @@ impl Thing {
         let from_origin = corners.iter().map(|x| [x[0] - origin[0], x[1] - origin[1]]);
         let radius = from_origin.clone().map(|[x, y]| x.hypot(y)).fold(0.0, f64::max);
         let outline = from_origin.map(|x| x.map(|x| x as f32)).collect();
-        Self { id: 0, name: name.into(), kind, outline, radius, density, origin, number }
+        Self { id: 0, name: name.into(), kind, outline, radius, density, origin, motion: None, number }
     }
 
-    /// Where it is, by the bodies of a frame and the poses of its solids.
-    pub fn placed(&self, bodies: &[meniscus::BodyStats], poses: &[RigidTransform<2>]) -> Placed {
-        let outline = self.outline.clone();
+    /// Where it is at a time, by the bodies that there are then.
+    pub fn placed(&self, bodies: &[BodyStats], time: f64) -> Placed {
         if self.kind == Kind::Solid {
-            let Some(pose) = poses.get(self.number) else {
-                return Placed { centre: self.origin, angle: 0.0, outline };
-            };
+            let Some(motion) = &self.motion else { return Placed { centre: self.origin, angle: 0.0 } };
+            let pose = motion.pose(time);
             let matrix = pose.rotation.matrix();
-            return Placed {
-                centre: pose.apply(self.origin),
-                angle: matrix[1][0].atan2(matrix[0][0]),
-                outline,
-            };
+            return Placed { centre: pose.apply(self.origin), angle: matrix[1][0].atan2(matrix[0][0]) };
         }
-        let body = &bodies[self.number];
-        let [.., z, w] = body.rotation;
-        Placed { centre: [body.position[0], body.position[1]], angle: 2.0 * z.atan2(w), outline }
+        let BodyStats { position, rotation: [.., z, w], .. } = &bodies[self.number];
+        Placed { centre: [position[0], position[1]], angle: 2.0 * z.atan2(*w) }
     }
-}
 
-impl Placed {
-    /// Whether a disc reaches into it, by its corners.
-    pub fn is_within(&self, at: [f64; 2], radius: f64) -> bool {
-        let (sin, cos) = self.angle.sin_cos();
+    /// Whether a disc reaches into it where it is placed, by its corners.
+    pub fn is_met(&self, placed: &Placed, at: [f64; 2], radius: f64) -> bool {
+        let (sin, cos) = placed.angle.sin_cos();
+        let away = [placed.centre[0] - at[0], placed.centre[1] - at[1]];
         let corners = self.outline.iter().map(|[x, y]| [f64::from(*x), f64::from(*y)]);
-        let mut placed = corners.map(|[x, y]| {
-            [self.centre[0] + cos * x - sin * y - at[0], self.centre[1] + sin * x + cos * y - at[1]]
-        });
-        placed.any(|[x, y]| x.hypot(y) < radius)
-            || (self.centre[0] - at[0]).hypot(self.centre[1] - at[1]) < radius
+        let from_disc = corners.map(|[x, y]| [away[0] + cos * x - sin * y, away[1] + sin * x + cos * y]);
+        std::iter::once(away).chain(from_disc).any(|[x, y]| x.hypot(y) < radius)
     }
 }

@@ -19,6 +19,7 @@ let begun = 0; // when the world that is shown was first seen, in s
 let isTouched = false; // whether somebody has done something in it
 let showsFigures = false;
 let last = 0;
+let pictures = 0; // that were drawn
 
 const act = {
   open: (world) => connection.send({ do: "open", world }),
@@ -58,7 +59,7 @@ const act = {
     sound.stir(speed);
   },
   splat(line, at, speed) {
-    water.splat(line, hue(at, 0.05 + 0.16 * speed), 0.75 * state.world.brush);
+    water.splat(line, hue(at, 0.10 + 0.30 * speed), 0.75 * state.world.brush);
   },
   draw(points) {
     connection.send({ do: "draw", points });
@@ -82,7 +83,11 @@ const act = {
 };
 const ui = new Ui(act);
 const input = new Input(canvas, act);
-const quality = new Quality((level) => water?.setLevel(level));
+const quality = new Quality((level) => {
+  water?.setLevel(level);
+  // Blurred glass costs more than water there.
+  document.getElementById("stage").classList.toggle("simple", level.scale < 1);
+});
 const connection = new Connection(token, {
   told: (kind) => (kind === "world" ? showWorld() : showGame()),
   gone: () => ui.showGone("The server is gone", "Waiting for it to come back…"),
@@ -196,6 +201,7 @@ function picture() {
   }
   picture.step = frame.step;
   water.draw(frame, time);
+  pictures++;
   connection.drawn(frame);
   ui.showSpent(frame.spent);
   const hint = !isTouched && world.rules ? world.rules.hint : null;
@@ -213,11 +219,12 @@ async function begin() {
     ui.say(`The water is drawn in a simple way: ${error.message}.`, 8);
     console.info(`no WebGL2: ${error.message}`);
   }
+  quality.begin(water.isSoftware);
   showSound();
   ui.showHand("stir");
   requestAnimationFrame(picture);
 }
 
 // For tests, and for those who look around.
-window.currents = { state, connection, quality, input, ui, act, get water() { return water; } };
+window.currents = { state, connection, quality, input, ui, act, get water() { return water; }, get pictures() { return pictures; } };
 await begin();

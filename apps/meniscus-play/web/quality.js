@@ -1,12 +1,12 @@
 // How much is drawn: less until thirty pictures a second are held, and more again where there is time.
 
-const LEVELS = [
-  { particles: 100000, dye: 512, scale: 1 },
-  { particles: 60000, dye: 512, scale: 1 },
-  { particles: 30000, dye: 384, scale: 0.75 },
-  { particles: 12000, dye: 256, scale: 0.6 },
-  { particles: 5000, dye: 192, scale: 0.45 },
-  { particles: 2000, dye: 128, scale: 0.33 },
+export const LEVELS = [
+  { particles: 100000, dye: 512, scale: 1, flow: 160 },
+  { particles: 60000, dye: 512, scale: 1, flow: 160 },
+  { particles: 30000, dye: 384, scale: 0.75, flow: 128 },
+  { particles: 12000, dye: 256, scale: 0.6, flow: 112 },
+  { particles: 5000, dye: 192, scale: 0.45, flow: 96 },
+  { particles: 2000, dye: 160, scale: 0.33, flow: 80 },
 ];
 const HELD = 30; // pictures a second
 const WINDOW = 500; // ms that the rate is measured over
@@ -21,6 +21,11 @@ export class Quality {
     this.pictures = 0;
     this.good = 0; // windows with time to spare
     this.failed = new Map(); // how often each level was too much
+  }
+
+  /** Begins lower where the processor draws; it goes up from there if that is fast. */
+  begin(isSoftware) {
+    this.go(isSoftware ? 3 : 0);
   }
 
   get level() {

@@ -3,7 +3,6 @@ import { Bodies } from "./bodies.js";
 import { cover, into, program, release, target, use } from "./gl.js";
 import { state } from "./state.js";
 
-const FLOW = 160; // texels of the flow along the longer side
 const SOLID = 320; // of distances to bodies
 const FADE = 7; // s in which dye fades to 1/e
 const FLASH = 1.6; // s that a wave of light is seen
@@ -17,7 +16,10 @@ export async function makeWater(canvas) {
   trial.getExtension("WEBGL_lose_context")?.loseContext();
   const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, powerPreference: "high-performance" });
   gl.getExtension("EXT_color_buffer_float");
+  const about = gl.getExtension("WEBGL_debug_renderer_info");
+  const renderer = about ? gl.getParameter(about.UNMASKED_RENDERER_WEBGL) : "";
   const water = new Water(gl, canvas);
+  water.isSoftware = /swiftshader|llvmpipe|software/i.test(renderer);
   await water.prepare();
   return water;
 }
@@ -31,7 +33,7 @@ class Water {
     this.flashes = [];
     this.world = 0;
     this.step = 0;
-    this.level = { particles: 100000, dye: 512, scale: 1 };
+    this.level = null;
   }
 
   async prepare() {
@@ -50,6 +52,7 @@ class Water {
       move: ["move.vert", null, { captured: ["after"] }],
       point: ["point.vert", "point.frag"],
       fade: ["quad.vert", "fade.frag"],
+      scene: ["quad.vert", "scene.frag"],
       compose: ["quad.vert", "compose.frag"],
       body: ["solid.vert", "body.frag"],
     };
@@ -71,16 +74,18 @@ class Water {
   /** Makes all that depends on the box and on how much is drawn. */
   build() {
     const { gl, size, level } = this;
-    for (const old of [this.rows, this.flow, this.solid, ...(this.dye ?? []), ...(this.trails ?? [])]) if (old) release(gl, old);
+    for (const old of [this.rows, this.flow, this.solid, this.scene, ...(this.dye ?? []), ...(this.trails ?? [])]) if (old) release(gl, old);
     const across = (most) => size.map((side) => Math.max(8, Math.round((most * side) / Math.max(...size))));
-    const [width, height] = across(FLOW);
+    const [width, height] = across(level.flow);
     this.flow = target(gl, width, height, this.smooth);
     this.rows = target(gl, this.waves[0], height, this.exact);
     this.solid = target(gl, ...across(SOLID), this.half);
     this.dye = [0, 1].map(() => target(gl, ...across(level.dye), this.half));
+    this.scene = target(gl, ...across(level.dye), this.half);
     this.resize();
     this.coefficients ??= gl.createTexture();
     this.seed(level.particles);
+    this.drawnFrame = null;
     if (!this.flow.isWhole || !this.dye[0].isWhole) throw new Error("textures of floats cannot be drawn into");
   }
 
@@ -250,14 +255,17 @@ class Water {
     this.flashes.filter(({ since }) => now - since < FLASH).forEach(({ at, isGood, since }, k) => {
       flashes.set([...at, now - since, isGood ? 1 : -1], 4 * k);
     });
-    into(gl, null);
     const time = now % 3600;
-    use(gl, programs.compose, { dye: this.dye[0], trails: this.trails[0], flow: this.flow, solid: this.solid, size, time, ring, flashes });
+    into(gl, this.scene);
+    use(gl, programs.scene, { dye: this.dye[0], flow: this.flow, solid: this.solid, size, time });
+    cover(gl);
+    into(gl, null);
+    use(gl, programs.compose, { scene: this.scene, trails: this.trails[0], size, time, ring, flashes });
     cover(gl);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     const shapes = { texture: this.bodies.texture, layers: true };
-    use(gl, programs.body, { shapes, size, margin: 1.6, time, pixel: (0.75 * size[0]) / gl.drawingBufferWidth });
+    use(gl, programs.body, { shapes, size, margin: 2.2, time, pixel: (0.75 * size[0]) / gl.drawingBufferWidth });
     gl.bindVertexArray(this.bodyArrays);
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.bodies.count);
     gl.bindVertexArray(this.nothing);

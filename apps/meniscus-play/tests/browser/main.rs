@@ -12,7 +12,7 @@ fn shots() {
     let mut tab = browser.open(&server.url(), size);
     let out = Path::new("/tmp/play-shots");
     std::fs::create_dir_all(out).unwrap();
-    tab.until("currents.state.frame && currents.water && currents.state.frame.step > 30");
+    tab.until("currents.state.frame && currents.water && currents.pictures > 5");
     println!("{}", tab.eval("currents.water.kind"));
     for c in tab.complaints.iter().take(6) {
         println!("COMPLAINT {}", &c[..c.len().min(400)]);
@@ -58,4 +58,19 @@ fn shots() {
     for c in tab.complaints.iter().take(6) {
         println!("COMPLAINT {}", &c[..c.len().min(400)]);
     }
+}
+#[test]
+#[ignore]
+fn debug() {
+    let server = Server::start(Options::default()).unwrap();
+    let browser = Browser::start(&chromium().unwrap(), &[]);
+    let mut tab = browser.open(&server.url(), [1280, 720]);
+    tab.until("currents.state.frame && currents.water && currents.pictures > 5");
+    for level in 0..6 {
+    println!("{}", tab.eval(&format!("(async () => {{ const w = currents.water, gl = w.gl; const {{LEVELS}} = await import('/quality.js'); w.setLevel(LEVELS[{level}]); const p=new Uint8Array(4); const sync=()=>{{gl.bindFramebuffer(gl.FRAMEBUFFER,null); gl.readPixels(0,0,1,1,gl.RGBA,gl.UNSIGNED_BYTE,p);}}; const f=currents.state.frame; w.draw(f,1); sync(); const out={{}}; const time=(n,g)=>{{const t=performance.now(); for(let k=0;k<3;k++){{g();sync();}} out[n]=((performance.now()-t)/3).toFixed(1);}}; gl.disable(gl.BLEND); gl.bindVertexArray(w.nothing); time('syn',()=>w.synthesise(f,1)); time('dye',()=>w.moveDye(0.016)); time('part',()=>w.moveParticles(0.016,1)); time('comp',()=>w.compose(1)); return JSON.stringify([out, w.canvas.width]); }})()")));
+    }
+    let p = tab.number("currents.pictures"); std::thread::sleep(std::time::Duration::from_secs(3)); println!("rate {} at {}", (tab.number("currents.pictures") - p) / 3.0, tab.number("currents.quality.at"));
+    tab.eval("document.getElementById('menu').hidden = true");
+    let p = tab.number("currents.pictures"); std::thread::sleep(std::time::Duration::from_secs(3)); println!("rate without menu {} at {}", (tab.number("currents.pictures") - p) / 3.0, tab.number("currents.quality.at"));
+    for c in tab.complaints.iter().take(6) { println!("COMPLAINT {}", &c[..c.len().min(400)]); }
 }

@@ -8,6 +8,7 @@ flat in vec4 body; // layer, kind, density, age in s
 flat in float reach;
 out vec4 picture; // times its opacity
 
+const float MARGIN = 2.2; // of the square, in layers
 const float SOLID = 0.0, BODY = 1.0, FLOAT = 2.0, MINE = 3.0;
 
 float shape(vec2 x) {
@@ -36,6 +37,11 @@ float light_on(vec2 x, float depth, float round_) {
   return steep * steep * dot(normal, normalize(vec2(-0.5, 0.85)));
 }
 
+// Halos end before the square does that they are drawn in.
+float within() {
+  return smoothstep(MARGIN, 0.8, length(local) / reach);
+}
+
 vec4 lantern(float d, float size) {
   float inside = smoothstep(pixel, -pixel, d);
   float depth = clamp(-d / size, 0.0, 1.0);
@@ -47,7 +53,7 @@ vec4 lantern(float d, float size) {
   float cap = smoothstep(0.80, 0.86, abs(local.y) / size);
   paper = mix(paper, vec3(0.30, 0.10, 0.05), cap * 0.85);
   paper += 0.22 * light_on(local, -d, size);
-  float halo = 0.50 * exp(-max(d, 0.0) / (0.55 * size)) * flicker * (1.0 - inside);
+  float halo = 0.55 * exp(-max(d, 0.0) / (0.55 * size)) * flicker * (1.0 - inside) * within();
   return vec4(paper * inside + vec3(1.0, 0.55, 0.18) * halo, inside);
 }
 
@@ -63,7 +69,7 @@ vec4 mine(float size) {
   float eye = smoothstep(0.36, 0.22, far);
   shell = mix(shell, mix(vec3(0.75, 0.05, 0.10), vec3(1.0, 0.42, 0.34), pulse), eye);
   shell += vec3(1.0, 0.7, 0.6) * smoothstep(0.14, 0.04, length(local / size - vec2(-0.08, 0.09))) * eye;
-  float halo = (0.16 + 0.20 * pulse) * exp(-max(far - 0.9, 0.0) * 2.6) * (1.0 - inside);
+  float halo = (0.16 + 0.20 * pulse) * exp(-max(far - 0.9, 0.0) * 2.6) * (1.0 - inside) * within();
   return vec4(shell * inside + vec3(1.0, 0.10, 0.16) * halo, inside);
 }
 
@@ -74,7 +80,7 @@ vec4 thing(float d, float size) {
   vec3 colour = heavy < 0.0 ? mix(jade, cork, clamp(-heavy / 1.5, 0.0, 1.0)) : mix(jade, steel, clamp(heavy / 1.2, 0.0, 1.0));
   float grain = smooth_noise(local / size * 7.0 + body.x * 11.0);
   colour *= 0.86 + 0.22 * grain;
-  float round_ = 0.8 * size;
+  float round_ = 0.45 * size;
   colour *= 0.62 + 0.38 * smoothstep(0.0, round_, -d);
   float lit = light_on(local, -d, round_);
   colour += lit * (lit > 0.0 ? 0.55 : 0.25) * vec3(0.9, 1.0, 0.98);
