@@ -24,6 +24,8 @@ const MOST_BODIES: usize = 24;
 const BRUSH: f64 = 0.05;
 /// Waves along the longer side that pages are told of.
 const MOST_WAVES: f64 = 48.0;
+/// Water that is faster than this on average, in m/s, takes no more energy: steps would take too long.
+const FASTEST: f64 = 0.8;
 /// What happened is told for so many events.
 const EVENTS: usize = 8;
 
@@ -107,8 +109,11 @@ pub struct Engine {
     things: Vec<Thing>,
     /// The bodies as they are now.
     bodies: Vec<BodyStats>,
+    /// The kinetic energy after the last step, in J/m.
+    energy: f64,
     ids: BTreeMap<String, u16>,
     size: [f64; 2],
+    density: f64,
     /// Bodies touch from such a gap on.
     touch: f64,
     game: Game,
@@ -150,7 +155,9 @@ impl Engine {
             simulation,
             things: Vec::new(),
             bodies: Vec::new(),
+            energy: 0.0,
             size: [0, 1].map(|axis| setup.grid.cells[axis] as f64 * setup.grid.dx),
+            density: setup.density,
             touch: 0.75 * setup.modes.as_ref().map_or(0.0, |modes| modes.panel),
             ids: BTreeMap::new(),
             game: Game::default(),
@@ -322,6 +329,7 @@ impl Engine {
 
     /// However a drag is cut into strokes, it gives the water the same speed.
     fn stir(&mut self, points: &[[f64; 2]], speed: f64) -> Result<(), Refused> {
+        self.is_slow_enough()?;
         let length = length_of(points);
         if length == 0.0 {
             return Ok(());
@@ -336,8 +344,14 @@ impl Engine {
         if !self.drawn().iter().any(|drawn| drawn.name == mode) {
             return Err(Refused("there is no such mode".into()));
         }
+        self.is_slow_enough()?;
         let energy = self.simulation.excite(mode, amplitude);
         self.spend(energy)
+    }
+
+    fn is_slow_enough(&self) -> Result<(), Refused> {
+        let most = 0.5 * self.density * self.size[0] * self.size[1] * FASTEST * FASTEST;
+        if self.energy < most { Ok(()) } else { Err(Refused("the water is as fast as it gets".into())) }
     }
 
     fn spend(&mut self, energy: Result<f64, SimulationError>) -> Result<(), Refused> {
@@ -425,7 +439,10 @@ impl Engine {
         self.step += 1;
         match self.simulation.advance_frame() {
             // The last substep tells where bodies are: to ask for a frame would make fields too.
-            Ok(mut substeps) => self.bodies = substeps.pop().map(|stats| stats.bodies).unwrap_or_default(),
+            Ok(mut substeps) => {
+                let last = substeps.pop().expect("a frame has a substep");
+                (self.bodies, self.energy) = (last.bodies, last.kinetic_energy);
+            }
             Err(_) => return Err(self.go_back()),
         }
         self.judge();

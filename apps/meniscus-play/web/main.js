@@ -59,7 +59,7 @@ const act = {
     sound.stir(speed);
   },
   splat(line, at, speed) {
-    water.splat(line, hue(at, 0.10 + 0.30 * speed), 0.75 * state.world.brush);
+    water.splat(line, hue(at, 0.14 + 0.36 * speed), 0.62 * state.world.brush);
   },
   draw(points) {
     connection.send({ do: "draw", points });

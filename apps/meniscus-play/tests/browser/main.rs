@@ -17,6 +17,8 @@ fn shots() {
     for c in tab.complaints.iter().take(6) {
         println!("COMPLAINT {}", &c[..c.len().min(400)]);
     }
+    tab.eval("(async () => { const {LEVELS} = await import('/quality.js'); currents.quality.picture = () => false; currents.quality.set(LEVELS[1]); })()");
+    let p = tab.number("currents.pictures"); tab.until(&format!("currents.pictures > {p} + 25"));
     tab.screenshot(&out.join("menu.png"));
     let only = std::env::var("ONLY").unwrap_or_default();
     for world in ["free", "first-light", "deep-end", "the-gap", "minefield", "the-mill", "maelstrom"] {
@@ -47,6 +49,7 @@ fn shots() {
         }
         let step = tab.number("currents.state.frame.step");
         tab.until(&format!("currents.state.frame.step > {step} + 70"));
+        let p = tab.number("currents.pictures"); tab.until(&format!("currents.pictures > {p} + 6"));
         tab.screenshot(&out.join(format!("{world}-1.png")));
         println!(
             "{world}: {} pace {} {}",

@@ -80,7 +80,7 @@ vec4 thing(float d, float size) {
   vec3 colour = heavy < 0.0 ? mix(jade, cork, clamp(-heavy / 1.5, 0.0, 1.0)) : mix(jade, steel, clamp(heavy / 1.2, 0.0, 1.0));
   float grain = smooth_noise(local / size * 7.0 + body.x * 11.0);
   colour *= 0.86 + 0.22 * grain;
-  float round_ = 0.45 * size;
+  float round_ = 0.30 * size;
   colour *= 0.62 + 0.38 * smoothstep(0.0, round_, -d);
   float lit = light_on(local, -d, round_);
   colour += lit * (lit > 0.0 ? 0.55 : 0.25) * vec3(0.9, 1.0, 0.98);
