@@ -49,6 +49,7 @@ mod params;
 mod state;
 mod step;
 mod tracers;
+mod wake;
 
 #[cfg(test)]
 mod contact_tests;
@@ -63,3 +64,4 @@ pub use params::{Feedback, Forces, Params};
 pub use state::{BodyState, State};
 pub use step::{StepInfo, Workspace, begin, step, stir};
 pub use tracers::Tracers;
+pub use wake::{Blob, Wake};

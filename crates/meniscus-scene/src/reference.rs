@@ -164,7 +164,7 @@ keyframes = [
 ];
 
 /// One line for each kind of shape.
-const SHAPES: [(&str, &str); 13] = [
+const SHAPES: [(&str, &str); 14] = [
     ("box", "shape = { box = { from = [0, 0, 0], to = [1, 0.5, 1] } }"),
     ("sphere", "shape = { sphere = { centre = [0.5, 0.5, 0.5], radius = 0.2 } }"),
     ("ellipsoid", "shape = { ellipsoid = { centre = [0.5, 0.5, 0.5], radii = [0.3, 0.1, 0.2] } }"),
@@ -174,6 +174,7 @@ const SHAPES: [(&str, &str); 13] = [
         "half_space",
         "shape = { half_space = { point = [0, 0.5, 0], normal = [0, 1, 0] } } # all below y = 0.5",
     ),
+    ("polygon", "shape = { polygon = { points = [[0.2, 0.2], [0.8, 0.2], [0.5, 0.7]] } }"),
     ("mesh", "shape = { mesh = { file = \"bunny.obj\", scale = 0.01 } } # a file in centimetres"),
     (
         "union",
@@ -559,7 +560,8 @@ mod tests {
                 example.starts_with(&format!("shape = {{ {kind} = ")) && !example.contains('\n'),
                 "{kind}"
             );
-            let text = format!("[domain]\nsize = [1, 1, 1]\ncells = 20\n[[liquid]]\n{example}\n");
+            let size = if kind == "polygon" { "[1, 1]" } else { "[1, 1, 1]" };
+            let text = format!("[domain]\nsize = {size}\ncells = 20\n[[liquid]]\n{example}\n");
             assert_sound(&text, folder.path(), &[]);
         }
     }
