@@ -22,7 +22,12 @@ struct Player {
 impl Player {
     fn new(pace: f64, ways: &[(&'static str, &[[f64; 2]])]) -> Self {
         let order = ways.iter().map(|(name, _)| *name).collect();
-        Self { ways: ways.iter().map(|(name, way)| (*name, way.to_vec())).collect(), order, pace, is_careful: false }
+        Self {
+            ways: ways.iter().map(|(name, way)| (*name, way.to_vec())).collect(),
+            order,
+            pace,
+            is_careful: false,
+        }
     }
 
     /// What the player does now, if anything.
@@ -43,7 +48,9 @@ impl Player {
         let mut towards = [0, 1].map(|axis| (to[axis] - at[axis]) / left);
         if self.is_careful {
             // Away from mines, the more the nearer.
-            for (thing, mine) in engine.things().iter().zip(&placed).filter(|(thing, _)| thing.kind == Kind::Mine) {
+            for (thing, mine) in
+                engine.things().iter().zip(&placed).filter(|(thing, _)| thing.kind == Kind::Mine)
+            {
                 let gap = (far(at, mine.centre) - thing.radius - 0.045).max(0.01);
                 let push = (0.05 / gap).powi(2).min(4.0);
                 let away = far(at, mine.centre);
@@ -109,7 +116,9 @@ fn level_3_is_won_by_a_stream_that_is_drawn() {
     let (game, stars, _) = play("the-gap", |engine| {
         let (mode, amplitude) = ("drawn-1".into(), 0.11);
         match engine.step_number() {
-            0 => engine.apply(&Input::Draw { points: vec![[0.2, 0.45], [1.2, 0.45]] }).expect("it can be drawn"),
+            0 => engine
+                .apply(&Input::Draw { points: vec![[0.2, 0.45], [1.2, 0.45]] })
+                .expect("it can be drawn"),
             step if step % 120 == 6 => engine.apply(&Input::Excite { mode, amplitude }).expect("it is there"),
             _ => {}
         }
@@ -149,7 +158,8 @@ fn level_5_is_won_past_the_mill() {
 
 #[test]
 fn level_6_is_won_in_a_whirl() {
-    let ways: [(&'static str, &[[f64; 2]]); 4] = [("float-1", &[]), ("float-2", &[]), ("float-3", &[]), ("float-4", &[])];
+    let ways: [(&'static str, &[[f64; 2]]); 4] =
+        [("float-1", &[]), ("float-2", &[]), ("float-3", &[]), ("float-4", &[])];
     let (game, stars, _) = lead("maelstrom", Player { is_careful: true, ..Player::new(0.35, &ways) });
     assert_eq!((game.phase, stars >= 2), (Phase::Won, true));
 }

@@ -7,6 +7,7 @@ export const LEVELS = [
   { particles: 12000, dye: 256, scale: 0.6, flow: 112 },
   { particles: 5000, dye: 192, scale: 0.45, flow: 96 },
   { particles: 2000, dye: 160, scale: 0.33, flow: 80 },
+  { particles: 1000, dye: 96, scale: 0.25, flow: 64 },
 ];
 const HELD = 30; // pictures a second
 const WINDOW = 500; // ms that the rate is measured over

@@ -277,8 +277,7 @@ fn what_is_stirred_moves_bodies_as_the_fluid_in_their_place() {
 /// A symmetric section of a wing, of chord 1 and so thick, with the edge at the left and the nose at the right; gives with it where the edge is.
 fn section(thickness: f64, sides: usize) -> (Profile, [f64; 2]) {
     let half = |x: f64| {
-        5.0 * thickness
-            * (0.2969 * x.sqrt() + x * (-0.1260 + x * (-0.3516 + x * (0.2843 - x * 0.1036))))
+        5.0 * thickness * (0.2969 * x.sqrt() + x * (-0.1260 + x * (-0.3516 + x * (0.2843 - x * 0.1036))))
     };
     let along = |k: usize| 0.5 + 0.5 * (PI * k as f64 / sides as f64).cos();
     // From the edge along the lower side to the nose, and back along the upper one.

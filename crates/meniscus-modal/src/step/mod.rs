@@ -35,7 +35,8 @@ pub fn step(
 ) -> Result<StepInfo, StepError> {
     let memory = std::mem::take(&mut workspace.memory);
     let left = vec![[0.0; 3]; bodies.len()];
-    let mut log = Log { info: StepInfo::default(), since: Instant::now(), memory, left, released: Vec::new() };
+    let mut log =
+        Log { info: StepInfo::default(), since: Instant::now(), memory, left, released: Vec::new() };
     let mut stages = std::mem::take(&mut workspace.stages);
     let tracers = std::mem::take(&mut state.tracers);
     let of = workspace.of(&state.basis);
