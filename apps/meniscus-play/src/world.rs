@@ -146,7 +146,8 @@ impl Keeper {
                 Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(order) => {
                     let is_other = self.follow(order);
-                    if halts && is_other {
+                    // No step will show it.
+                    if is_other && (halts || self.is_paused) {
                         self.publish();
                     }
                     // However many orders there are, steps are taken in time.
