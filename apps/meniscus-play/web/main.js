@@ -121,7 +121,7 @@ function showGame() {
   for (const event of game.events.filter(({ number }) => shownEvents !== null && number > shownEvents)) {
     const isHome = event.kind === "home";
     water?.flash(event.at, isHome, now());
-    water?.splat([...event.at, ...event.at], isHome ? [0.9, 0.6, 0.2] : [0.7, 0.05, 0.1], 0.11);
+    water?.splat([...event.at, ...event.at], isHome ? [0.5, 0.33, 0.1] : [0.5, 0.03, 0.07], 0.08);
     if (isHome) sound.home();
     else sound.lost();
   }

@@ -26,9 +26,9 @@ vec3 portal(vec2 x) {
   float halo = exp(-2.6 * max(0.0, far - 1.0)) * smoothstep(2.6, 1.6, far) * 0.16 * (0.7 + 0.5 * pulse) * smoothstep(0.2, 1.0, far);
   vec3 gold = vec3(1.0, 0.76, 0.36), aqua = vec3(0.32, 0.95, 0.86);
   // How much of it is gold tells how much is home.
-  float done = step(fract(angle / 6.2831853 + 0.75), ring.w);
+  float done = step(fract(0.25 - angle / 6.2831853), ring.w);
   vec3 colour = mix(aqua, gold, done);
-  return colour * (edge * dashes * (0.8 + 0.5 * pulse) + 0.6 * inner + halo) + swirl * aqua * 0.5;
+  return colour * (edge * dashes * (0.8 + 0.5 * pulse) + 0.6 * inner) + (halo + 0.5 * swirl) * aqua;
 }
 
 vec3 flashed(vec3 colour, vec2 x) {

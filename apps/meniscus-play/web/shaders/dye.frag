@@ -1,4 +1,4 @@
-// Dye goes along with the flow (backwards in time, by the midpoint rule), fades, and stays out of bodies.
+// Dye goes along with the flow (backwards in time, by the midpoint rule), fades, and fades fast under bodies.
 uniform sampler2D dye;
 uniform sampler2D flow;
 uniform sampler2D solid;
@@ -16,5 +16,5 @@ void main() {
   vec2 half_way = at - 0.5 * dt * velocity(at);
   vec2 from = at - dt * velocity(half_way);
   float outside = smoothstep(-0.004, 0.002, texture(solid, at).r);
-  moved = max(texture(dye, from) * fade * outside, 0.0);
+  moved = max(texture(dye, from) * fade * mix(exp(-6.0 * dt), 1.0, outside), 0.0);
 }

@@ -21,11 +21,11 @@ void main() {
   x += dt * texture(flow, half_way / size).xy;
   for (int k = 0; k < 2; k++) {
     float depth = outside(x);
-    if (depth < 0.004) {
+    if (depth < 0.0) {
       vec2 e = vec2(0.006, 0.0);
       vec2 away = vec2(outside(x + e.xy) - outside(x - e.xy), outside(x + e.yx) - outside(x - e.yx));
       float steep = length(away);
-      if (steep > 1e-6) x += (0.005 - depth) * away / steep;
+      if (steep > 1e-6) x += (0.001 + 0.012 * particle.w - depth) * away / steep;
     }
   }
   float age = particle.z + dt;
