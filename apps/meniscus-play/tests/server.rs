@@ -1,5 +1,8 @@
 //! The server without a browser: who is let in, what it does with nonsense, and that logs play again to the same bits.
 
+// What was measured is told; nothing is asked of it.
+#![allow(clippy::print_stdout)]
+
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 

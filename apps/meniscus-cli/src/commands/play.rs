@@ -19,13 +19,17 @@ pub fn play(args: &PlayArgs) -> Result<(), Failure> {
     }
     let scene = args.scene.as_deref().map(open).transpose()?;
     let server = Server::start(Options { scene, port: args.port, token: None })?;
+    let (interrupt, interrupted) = channel();
+    let hear = move || {
+        // Nobody waits any more if it is heard twice.
+        let _ = interrupt.send(());
+    };
+    ctrlc::set_handler(hear).map_err(Failure::failed)?;
     print_line(&server.url());
     print_line("Ctrl-C ends it");
     if !args.no_open {
         open_in_browser(&server.url());
     }
-    let (interrupt, interrupted) = channel();
-    ctrlc::set_handler(move || drop(interrupt.send(()))).map_err(Failure::failed)?;
     // The sender lives as long as the handler, so that this waits for it.
     let _ = interrupted.recv();
     Ok(())

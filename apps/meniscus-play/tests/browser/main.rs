@@ -1,5 +1,8 @@
 //! The page in a browser. Where no Chromium is found these tests say so and are left out, unless `MENISCUS_BROWSER` is set, as `./check --browser` does.
 
+// What was measured is told; nothing is asked of it.
+#![allow(clippy::print_stdout)]
+
 mod client;
 
 use std::path::Path;
@@ -90,7 +93,7 @@ fn the_flow_on_the_graphics_card_is_that_of_the_server() {
         let off = (texel[2] - u).hypot(texel[3] - v);
         assert!(off < 1e-3 * largest, "{texel:?} should be {u}, {v}");
     }
-    assert_eq!(tab.complaints, [String::new(); 0]);
+    assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn a_stroke_moves_dye_as_predicted() {
     println!("dye moved {moved:.4} m in {steps} steps, predicted {predicted:.4} m");
     assert!(predicted > 0.05, "{predicted}");
     assert!((moved - predicted).abs() < 0.1 * predicted, "{moved} instead of {predicted}");
-    assert_eq!(tab.complaints, [String::new(); 0]);
+    assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
 }
 
 #[test]
@@ -171,7 +174,7 @@ fn level_1_is_won_in_the_page_and_its_log_plays_again() {
     // The stars are kept, and shown in the menu.
     enter(tab, "menu");
     tab.until("document.querySelector('[data-level=first-light] em span').className == ''");
-    assert_eq!(tab.complaints, [String::new(); 0]);
+    assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
 }
 
 #[test]
@@ -196,7 +199,7 @@ fn keys_draw_and_fire_modes_and_particles_stay_out_of_bodies() {
     tab.until(&format!("currents.pictures > {pictures} + 10"));
     // By less than a texel of the distances.
     assert_eq!(tab.number("currents.water.particlesInBodies(0.006)"), 0.0);
-    assert_eq!(tab.complaints, [String::new(); 0]);
+    assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
 }
 
 #[test]
@@ -215,7 +218,7 @@ fn less_is_drawn_until_the_rate_is_held_and_the_page_says_so() {
     assert!(said.contains(particles.as_str().expect("text")), "{said}");
     tab.key("i", "KeyI");
     tab.until("currents.quality.at == 0 || document.getElementById('stats').textContent.includes('to hold 30 pictures/s')");
-    assert_eq!(tab.complaints, [String::new(); 0]);
+    assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
 }
 
 #[test]
