@@ -146,8 +146,9 @@ impl Keeper {
                 Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(order) => {
                     let is_other = self.follow(order);
+                    let halts = halts || self.is_paused;
                     // No step will show it.
-                    if is_other && (halts || self.is_paused) {
+                    if is_other && halts {
                         self.publish();
                     }
                     // However many orders there are, steps are taken in time.
