@@ -3,6 +3,7 @@
 // What was measured is told; nothing is asked of it.
 #![allow(clippy::print_stdout)]
 
+use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,8 @@ impl Page {
     fn open(server: &Server) -> Self {
         let address = format!("ws://127.0.0.1:{}/play?token={}", server.port(), server.token());
         let (socket, _) = tungstenite::connect(address).expect("it answers");
+        let MaybeTlsStream::Plain(stream) = socket.get_ref() else { panic!("a plain connection") };
+        stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a time that is none");
         Self { socket, world: Value::Null, game: Value::Null, frame: Vec::new() }
     }
 
@@ -39,9 +42,13 @@ impl Page {
         self.socket.send(Message::text(text)).expect("it listens");
     }
 
-    /// Takes the next message; frames are acknowledged.
+    /// Takes the next message, if one comes: a world that halts has none. Frames are acknowledged.
     fn take(&mut self) {
-        match self.socket.read().expect("it speaks") {
+        let message = match self.socket.read() {
+            Err(tungstenite::Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => return,
+            message => message.expect("it speaks"),
+        };
+        match message {
             Message::Text(text) => {
                 let told: Value = serde_json::from_str(&text).expect("JSON");
                 if told["kind"] == "world" { self.world = told } else { self.game = told }
