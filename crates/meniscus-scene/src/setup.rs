@@ -120,6 +120,8 @@ pub struct ModesSetup {
     pub panel: f64,
     /// What the fluid does to bodies.
     pub forces: ModesForces,
+    /// How many waves along a side the modes beside the eigenmodes are made of, if there is a limit.
+    pub fine: Option<usize>,
     /// Modes beside the eigenmodes.
     pub enrich: Vec<EnrichSetup>,
 }

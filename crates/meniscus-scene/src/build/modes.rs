@@ -39,6 +39,7 @@ impl<const D: usize> Builder<'_, D> {
             shed_time: modes.shed_time,
             panel,
             forces: modes.forces,
+            fine: modes.fine.map(|fine| fine as usize),
             enrich: enrich?,
         }))
     }
