@@ -39,6 +39,7 @@
 
 mod contact;
 mod course;
+pub mod domain;
 mod error;
 mod find;
 pub mod flow;

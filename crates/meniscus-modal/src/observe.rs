@@ -3,7 +3,7 @@
 use meniscus_core::parallel;
 use serde::Serialize;
 
-use crate::flow::{Basis, Dynamics, Sines, samples, streams_at_nodes};
+use crate::flow::{Advection, Basis, Dynamics, Sines, samples, streams_at_nodes};
 use crate::panels::{Body, Images, Immersed, add_streams_in_box};
 use crate::params::Params;
 use crate::state::State;

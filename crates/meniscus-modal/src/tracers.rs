@@ -98,8 +98,16 @@ impl Velocities {
         let longer = sines.size[0].max(sines.size[1]);
         let cells = sines.size.map(|side| ((CELLS as f64 * side / longer).round() as usize).max(2));
         let values = velocities_at_nodes(sines, vorticity, cells);
-        let values = values.into_iter().map(|velocity| velocity.map(|v| v as f32)).collect();
-        let size = sines.size.map(|side| side as f32);
+        Self::at_nodes(
+            sines.size,
+            cells,
+            values.into_iter().map(|velocity| velocity.map(|v| v as f32)).collect(),
+        )
+    }
+
+    /// By those at the corners of the cells of a box, in lists by x.
+    pub fn at_nodes(size: [f64; 2], cells: [usize; 2], values: Vec<[f32; 2]>) -> Self {
+        let size = size.map(|side| side as f32);
         let per_metre = [0, 1].map(|axis| cells[axis] as f32 / size[axis]);
         let (last, last_cell) = (cells.map(|count| count as f32), cells.map(|count| count as u32 - 1));
         Self { size, per_metre, last, last_cell, columns: cells[1] + 1, values }

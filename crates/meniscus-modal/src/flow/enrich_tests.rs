@@ -1,5 +1,5 @@
 use super::tests::{SQUARE, energy, error_against, largest, noise, start};
-use super::{Basis, Decay, Dynamics, Integrator, Sines, Stages, Stroke};
+use super::{Advection, Basis, Decay, Dynamics, Integrator, Sines, Stages, Stroke};
 
 /// All eigenmodes with up to eight half waves along each side.
 fn eight() -> Basis {

@@ -1,6 +1,6 @@
 //! What steps work in.
 
-use crate::flow::{Basis, Decay, Dynamics, Stages, samples};
+use crate::flow::{Advection, Basis, Decay, Dynamics, Stages, samples};
 use crate::panels::{Body, Images, Immersed, Pose, Solution};
 use crate::state::State;
 
