@@ -196,7 +196,7 @@ impl Sight<'_> {
             for a in 0..owners.len() {
                 let Some(b) = next(self.cells, a, axis) else { continue };
                 match [owners[a], owners[b]] {
-                    [FLUID, FLUID] => self.none_is_between(a, b)?,
+                    [FLUID, FLUID] => self.none_is_between(a, b, axis, owners)?,
                     [FLUID, _] | [_, FLUID] => {}
                     [SIDES, SIDES] => joined.join(a, b),
                     pair if pair[0] == pair[1] || self.is_closed(a, b) => joined.join(a, b),
@@ -218,13 +218,19 @@ impl Sight<'_> {
         self.between(a, b).all(|x| self.holder(x).is_some())
     }
 
-    /// Looks for solids between two corners in the fluid.
-    fn none_is_between(&self, a: usize, b: usize) -> Result<(), NodesError> {
+    /// Looks for solids between two corners in the fluid. What bulges in from a corner beside them is no thin one.
+    fn none_is_between(&self, a: usize, b: usize, axis: usize, owners: &[u32]) -> Result<(), NodesError> {
         let distances = [a, b].map(|node| self.nearest(self.place(node)).map_or(f64::INFINITY, |(_, d)| d));
         if distances[0] + distances[1] > self.dx {
             return Ok(());
         }
-        self.between(a, b).find_map(|x| self.holder(x)).map_or(Ok(()), |solid| Err(NodesError::Thin(solid)))
+        // Neither lies on a side of the box.
+        let step = if axis == 0 { 1 } else { self.cells[1] + 1 };
+        let has_corner = |solid: usize| {
+            [a - step, a + step, b - step, b + step].iter().any(|&node| owners[node] == FIRST + solid as u32)
+        };
+        let thin = self.between(a, b).find_map(|x| self.holder(x)).filter(|&solid| !has_corner(solid));
+        thin.map_or(Ok(()), |solid| Err(NodesError::Thin(solid)))
     }
 
     /// Solids that nothing is known of are too small, unless they lie outside.

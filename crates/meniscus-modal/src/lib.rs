@@ -37,6 +37,7 @@
 //! # Ok::<(), meniscus_modal::StepError>(())
 //! ```
 
+mod alone;
 mod contact;
 mod course;
 pub mod domain;
@@ -55,6 +56,7 @@ mod contact_tests;
 #[cfg(test)]
 mod step_tests;
 
+pub use alone::{Alone, Carriage, FlowState};
 pub use contact::Contacts;
 pub use course::{Course, Encounters, Touching, Unhindered};
 pub use error::StepError;
@@ -62,4 +64,4 @@ pub use observe::{Energies, Observer};
 pub use params::{Feedback, Forces, Params};
 pub use state::{BodyState, State};
 pub use step::{StepInfo, Workspace, begin, step};
-pub use tracers::Tracers;
+pub use tracers::{Tracers, Velocities};

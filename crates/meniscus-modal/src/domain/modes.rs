@@ -305,10 +305,23 @@ fn area(nodes: &Nodes) -> f64 {
                 nodes.open[0][corner + 1],
                 nodes.open[1][corner],
             ];
+            let is_on_side = |node: usize| {
+                let at = [node / ny, node % ny];
+                (0..2).any(|axis| at[axis] == 0 || at[axis] == nodes.cells[axis])
+            };
+            let is_open = |node: &usize| nodes.of[*node] == Node::Fluid;
+            // A corner of the box.
+            if around.iter().any(is_open)
+                && around.iter().all(|node| is_open(node) || is_on_side(*node))
+                && open.iter().all(|&part| part == 0.0 || part == 1.0)
+            {
+                cells += 1.0;
+                continue;
+            }
             let mut polygon = Vec::new();
             for k in 0..4 {
                 let next = (k + 1) % 4;
-                let [here, there] = [around[k], around[next]].map(|node| nodes.of[node] == Node::Fluid);
+                let [here, there] = [k, next].map(|k| is_open(&around[k]));
                 if here {
                     polygon.push(places[k]);
                 }

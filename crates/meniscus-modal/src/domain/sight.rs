@@ -32,7 +32,7 @@ impl Modes {
     }
 
     /// The velocities of a flow at the corners of all cells, by its stream function there.
-    pub(crate) fn velocities(&self, streams: &[f64]) -> Velocities {
+    pub fn velocities(&self, streams: &[f64]) -> Velocities {
         let nodes = self.nodes();
         let size = nodes.cells.map(|count| count as f64 * nodes.dx);
         let values = meniscus_core::parallel::map_each(streams.len(), |node| {
