@@ -15,13 +15,13 @@ pub struct Eigenmodes {
 }
 
 /// Vectors that are multiplied by the inverse at a time: as many modes as this may share an eigenvalue, and none is missed.
-const BLOCK: usize = 6;
+const BLOCK: usize = 8;
 /// Modes that are found beyond those asked for, so that the last of these are found with what they share an eigenvalue with.
 const BEYOND: usize = 6;
 /// What is left of the equation of a mode, as a part of it.
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-6;
 /// How often whether the modes are there is looked at, as a part of the vectors that there are.
-const LOOK: f64 = 0.1;
+const LOOK: f64 = 0.05;
 
 /// Finds the lowest: those with the largest eigenvalues of M^½ K⁻¹ M^½, by Lanczos' method with blocks and full orthogonalisation. K is the energy and M the product of stream functions,
 /// and the multigrid stands for K⁻¹.

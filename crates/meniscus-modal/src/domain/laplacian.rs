@@ -22,7 +22,7 @@ pub struct Laplacian {
 }
 
 /// What is left of the right-hand side.
-const TOLERANCE: f64 = 1e-11;
+const TOLERANCE: f64 = 1e-8;
 const MOST_ITERATIONS: usize = 200;
 
 impl Laplacian {

@@ -13,18 +13,18 @@ pub struct Tensor {
     of: Vec<Vec<f64>>,
 }
 
-/// Columns of cells that are worked on at a time: what belongs to them stays in a cache.
+/// Columns of corners that are worked on at a time: what belongs to them stays in a cache.
 const COLUMNS: usize = 8;
 /// Values that are worked on together.
 const LANES: usize = 8;
 
 impl Tensor {
-    /// Of functions at the corners of cells, one after another, that are linear along each axis between them. With the mean of triangles over either diagonal the integral is exact for what is linear on these,
-    /// and its antisymmetry that of the integral (Arakawa 1966).
+    /// Of functions at the corners of cells that are zero on the sides of the box: the mean of what they are if they are linear on the triangles that either diagonal makes of each cell. These
+    /// integrals are exact, and so is the antisymmetry (Arakawa 1966).
     pub fn new(functions: &[Vec<f64>], cells: [usize; 2]) -> Self {
         let modes = functions.len();
         let mut of: Vec<Vec<f64>> = (0..modes).map(|b| vec![0.0; b * (modes - b - 1)]).collect();
-        for first in (0..cells[0]).step_by(COLUMNS) {
+        for first in (1..cells[0]).step_by(COLUMNS) {
             let slab = Slab::new(functions, cells, first..cells[0].min(first + COLUMNS));
             parallel::for_each_mut(&mut of, |b, of_b| slab.add(b, of_b));
         }
@@ -50,11 +50,6 @@ impl Tensor {
             },
         );
     }
-
-    /// Bytes that it takes.
-    pub fn bytes(&self) -> usize {
-        8 * self.of.iter().map(Vec::len).sum::<usize>()
-    }
 }
 
 /// Subtracts the product of a row and a factor, and gives the inner products of the row with two lists.
@@ -79,52 +74,50 @@ fn add_row(row: &[f64], w: &[f64], s: &[f64], factor: f64, to: &mut [f64]) -> [f
     sums
 }
 
-/// Some columns of cells, and the functions in them.
+/// Some columns of corners, and the functions there and beside them.
 struct Slab {
-    /// Cells along y.
+    /// Corners along y but for the two on the sides of the box, where all functions are zero.
     rows: usize,
     columns: usize,
     /// The functions at the corners, a list for each.
     values: Vec<f64>,
-    /// For each function and cell the differences over both diagonals, and the twist.
-    differences: Vec<[Vec<f64>; 3]>,
+    /// The same with a column, and in each a row, more on either side.
+    wide: Vec<Vec<f64>>,
 }
+
+/// The corners around a corner, from that along x on, counter-clockwise: steps along x and y.
+const AROUND: [[usize; 2]; 8] = [[2, 1], [2, 2], [1, 2], [0, 2], [0, 1], [0, 0], [1, 0], [2, 0]];
 
 impl Slab {
     fn new(functions: &[Vec<f64>], cells: [usize; 2], range: std::ops::Range<usize>) -> Self {
-        let (rows, corners) = (cells[1], cells[1] + 1);
+        let (rows, corners) = (cells[1] - 1, cells[1] + 1);
         let columns = range.len();
-        let part = |function: &Vec<f64>| function[range.start * corners..(range.end + 1) * corners].to_vec();
-        let values: Vec<f64> = functions.iter().flat_map(part).collect();
-        let differences = values.chunks_exact((columns + 1) * corners).map(|function| {
-            let at = |f: fn([f64; 4]) -> f64| -> Vec<f64> {
-                let of_column = |column: usize| {
-                    let (left, right) = (&function[column * corners..], &function[(column + 1) * corners..]);
-                    (0..rows).map(move |row| f([left[row], right[row], right[row + 1], left[row + 1]]))
-                };
-                (0..columns).flat_map(of_column).collect()
-            };
-            [at(|p| p[2] - p[0]), at(|p| p[3] - p[1]), at(|p| p[0] - p[1] + p[2] - p[3])]
-        });
-        let differences = differences.collect();
-        Self { rows, columns, values, differences }
-    }
-
-    fn corners(&self) -> usize {
-        (self.columns + 1) * (self.rows + 1)
+        let wide: Vec<Vec<f64>> = functions
+            .iter()
+            .map(|function| function[(range.start - 1) * corners..(range.end + 1) * corners].to_vec())
+            .collect();
+        let inner = |function: &Vec<f64>| {
+            (1..=columns)
+                .flat_map(|column| function[column * corners + 1..][..rows].to_vec())
+                .collect::<Vec<_>>()
+        };
+        let values = wide.iter().flat_map(inner).collect();
+        Self { rows, columns, values, wide }
     }
 
     /// Adds to T(a, b, c), for all a < b and c > b.
     fn add(&self, b: usize, to: &mut [f64]) {
-        let modes = self.differences.len();
-        let (before, after) = (b, modes - b - 1);
+        let corners = self.columns * self.rows;
+        let (before, after) = (b, self.wide.len() - b - 1);
         if before == 0 || after == 0 {
             return;
         }
-        let corners = self.corners();
         let mut parts = vec![0.0; after * corners];
-        for (c, part) in (b + 1..modes).zip(parts.chunks_exact_mut(corners)) {
-            self.jacobian(b, c, part);
+        for column in 0..self.columns {
+            let factors = self.factors(b, column);
+            for (c, part) in self.wide[b + 1..].iter().zip(parts.chunks_exact_mut(corners)) {
+                self.carry(&factors, c, column, &mut part[column * self.rows..][..self.rows]);
+            }
         }
         let functions = MatRef::from_row_major_slice(&self.values[..before * corners], before, corners);
         let parts = MatRef::from_row_major_slice(&parts, after, corners);
@@ -132,47 +125,44 @@ impl Slab {
         matmul(to, Accum::Add, functions, parts.transpose(), 1.0, Par::Seq);
     }
 
-    /// ∫ N (∂x b ∂y c - ∂y b ∂x c) for the function N of each corner. With the differences d, d' over the diagonals and the twist e, and those of c in capitals: the triangles of a cell have twice the
-    /// area ½ (d D' - d' D) ± ½ (d E - e D) over one diagonal, and ± ½ (e D' - d' E) over the other.
-    fn jacobian(&self, b: usize, c: usize, to: &mut [f64]) {
-        let corners = self.rows + 1;
-        for column in 0..self.columns {
-            let of = |function: usize| {
-                self.differences[function].each_ref().map(|d| &d[column * self.rows..][..self.rows])
-            };
-            let ([d, f, e], [cd, cf, ce]) = (of(b), of(c));
-            let (left, right) = to[column * corners..].split_at_mut(corners);
-            simd(
-                #[inline(always)]
-                || add_jacobian([d, f, e], [cd, cf, ce], left, &mut right[..corners]),
-            );
-        }
+    /// A column of a function at the corners around those of a column here.
+    fn around<'a>(&self, function: &'a [f64], column: usize, [x, y]: [usize; 2]) -> &'a [f64] {
+        &function[(column + x) * (self.rows + 2) + y..][..self.rows]
     }
-}
 
-/// Adds the parts of a column of cells to its corners on either side.
-#[inline(always)]
-fn add_jacobian(b: [&[f64]; 3], c: [&[f64]; 3], left: &mut [f64], right: &mut [f64]) {
-    let rows = b[0].len();
-    let ([d, f, e], [cd, cf, ce]) = (b.map(|x| &x[..rows]), c.map(|x| &x[..rows]));
-    let (left, right) = (&mut left[..rows + 1], &mut right[..rows + 1]);
-    const TWELFTH: f64 = 1.0 / 12.0;
-    let parts = |k: usize| {
-        let whole = 1.5 * TWELFTH * (d[k] * cf[k] - f[k] * cd[k]);
-        let one = 0.5 * TWELFTH * (d[k] * ce[k] - e[k] * cd[k]);
-        let other = 0.5 * TWELFTH * (e[k] * cf[k] - f[k] * ce[k]);
-        [whole - other, whole + one, whole + other, whole - one]
-    };
-    // The corners below and above apart, so that nothing waits for the one before.
-    for k in 0..rows {
-        let [lower_left, lower_right, ..] = parts(k);
-        left[k] += lower_left;
-        right[k] += lower_right;
+    /// What ∫ N (∂x b ∂y c - ∂y b ∂x c), for the function N of each corner in a column, has for a factor of c at each corner around it.
+    fn factors(&self, b: usize, column: usize) -> [Vec<f64>; 8] {
+        let of: [&[f64]; 8] = AROUND.map(|step| self.around(&self.wide[b], column, step));
+        std::array::from_fn(|k| {
+            let [behind, before, next, after] = [6, 7, 1, 2].map(|step| of[(k + step) % 8]);
+            let factor = |row: usize| {
+                // Beside a corner, or over the diagonal of a cell.
+                let sum = if k % 2 == 0 {
+                    before[row] + behind[row] - next[row] - after[row]
+                } else {
+                    before[row] - next[row]
+                };
+                sum / 12.0
+            };
+            (0..self.rows).map(factor).collect()
+        })
     }
-    for k in 0..rows {
-        let [_, _, upper_right, upper_left] = parts(k);
-        right[k + 1] += upper_right;
-        left[k + 1] += upper_left;
+
+    fn carry(&self, factors: &[Vec<f64>; 8], c: &[f64], column: usize, to: &mut [f64]) {
+        let of: [&[f64]; 8] = AROUND.map(|step| self.around(c, column, step));
+        let factors = factors.each_ref().map(|list| &list[..self.rows]);
+        simd(
+            #[inline(always)]
+            || {
+                for (row, to) in to.iter_mut().enumerate() {
+                    let mut sum = factors[0][row] * of[0][row];
+                    for k in 1..8 {
+                        sum += factors[k][row] * of[k][row];
+                    }
+                    *to = sum;
+                }
+            },
+        );
     }
 }
 

@@ -69,7 +69,6 @@ fn the_eigenvalues_of_a_disc_are_known_and_of_second_order() {
         let found = eigenvalues([2.2, 2.2], cells, &[around_a_disc()], 6);
         (0..6).map(|k| found[k] / exact[k] - 1.0).collect::<Vec<f64>>()
     });
-    println!("{off:?}");
     for k in 0..6 {
         assert!(off[2][k].abs() < 1e-3 && off[2][k].abs() < 0.35 * off[1][k].abs().max(1e-4), "{k}: {off:?}");
     }
@@ -81,7 +80,6 @@ fn the_eigenvalues_of_an_l_are_known() {
         let found = eigenvalues([2.0, 2.0], cells, &[slab([1.0, 1.0], [3.0, 3.0])], 3);
         [found[0] / 9.639724 - 1.0, found[2] / (2.0 * PI * PI) - 1.0]
     });
-    println!("{off:?}");
     // Of second order where the flow is smooth, and less at a corner that juts into it.
     assert!(off[2][0].abs() < 0.6 * off[1][0].abs() && off[2][0].abs() < 1e-2, "{off:?}");
     assert!(off[2][1].abs() < 0.27 * off[1][1].abs(), "{off:?}");
@@ -135,16 +133,15 @@ fn a_mode_that_does_not_vanish_on_an_island_is_of_second_order_too() {
         let found = eigenvalues([2.2, 2.2], cells, &[around_a_disc(), disc([1.07, 1.1], 0.3)], 1);
         found[0] / exact - 1.0
     });
-    println!("{exact} {off:?}");
     assert!(off[2].abs() < 1e-3 && off[2].abs() < 0.35 * off[1].abs().max(2e-4), "{exact} {off:?}");
 }
 
 #[test]
 fn in_a_box_the_modes_are_sines_and_do_to_each_other_what_these_do() {
     let off = [32, 64].map(|cells| {
-        let modes = Modes::find(&between([2.0, 1.0], cells, &[]), 12).expect("found");
-        let basis = Basis::new([2.0, 1.0], 12);
-        assert!((modes.area() / 2.0 - 1.0).abs() < 1e-12);
+        let modes = Modes::find(&between([2.0, 1.25], cells, &[]), 12).expect("found");
+        let basis = Basis::new([2.0, 1.25], 12);
+        assert!((modes.area() / 2.5 - 1.0).abs() < 1e-12);
         let flow = noise(12);
         let (mut found, mut exact) = (vec![0.0; 12], vec![0.0; 12]);
         Dynamics::new(&modes).rate(&flow, &mut found);
@@ -164,7 +161,6 @@ fn in_a_box_the_modes_are_sines_and_do_to_each_other_what_these_do() {
         let of_streams = largest(streams.iter().zip(&exact).map(|(a, b)| a - b)) / largest(exact);
         [of_rate, of_values, of_streams]
     });
-    println!("{off:?}");
     for k in 0..3 {
         assert!(off[1][k] < 0.03 && off[1][k] < 0.28 * off[0][k], "{k}: {off:?}");
     }
@@ -300,7 +296,6 @@ fn the_nearest_flow_to_whirls_has_their_circulation_about_an_island() {
         let flow = modes.nearest(difference).expect("found");
         modes.circulations(&flow)[0] / expected - 1.0
     });
-    println!("{expected} {off:?}");
     assert!(off[0].abs() < 0.03 && off[1].abs() < 0.01, "{expected} {off:?}");
 }
 
