@@ -53,6 +53,16 @@ impl Carver {
         let Side { inside, level } = side;
         let found = match shape.kind() {
             Kind::Mesh(_) | Kind::Sampled(_) => None,
+            // What is taken off each part of it is more than what is taken off the whole.
+            Kind::Polygon(_) if level < 0.0 => None,
+            Kind::Polygon(polygon) => {
+                let parts = polygon.convex_parts();
+                let mut bodies = parts.iter().filter_map(|part| polygon_part(part, placement, level));
+                Some(match inside {
+                    true => bodies.flat_map(|body| body.inside(&pieces)).collect(),
+                    false => bodies.try_fold(pieces, |pieces, body| Some(body.outside(&pieces)))?,
+                })
+            }
             Kind::Complement(shape) => {
                 self.part(shape, placement, Side { inside: !inside, level: -level }, pieces)
             }
@@ -177,6 +187,26 @@ impl Carver {
     }
 }
 
+/// A convex part of a polygon, grown by `level`.
+fn polygon_part<const D: usize>(
+    part: &[[f64; 2]],
+    placement: &RigidTransform<D>,
+    level: f64,
+) -> Option<Convex> {
+    let corners: Vec<[f64; 3]> =
+        part.iter().map(|x| padded(placement.apply(std::array::from_fn(|a| x[a.min(1)])))).collect();
+    let share = 1.0 / corners.len() as f64;
+    let centre = corners.iter().fold([0.0; 3], |sum, x| add_scaled(sum, share, *x));
+    let edges = corners.iter().zip(corners.iter().cycle().skip(1));
+    Convex::around(
+        centre,
+        edges.map(|(a, b)| {
+            let normal = unit(perpendicular(sub(*a, *b)));
+            (normal, dot(normal, sub(*a, centre)) + level)
+        }),
+    )
+}
+
 /// Directions all around, `8 n` in a plane that holds the axis: the points of a cube's grid, seen from its middle.
 fn all_around<const D: usize>(n: i64, axis: [f64; 3]) -> Vec<[f64; 3]> {
     let [u, v] = if D == 2 { [perpendicular(axis), [0.0; 3]] } else { across(axis) };
@@ -261,7 +291,7 @@ impl Convex {
 
 #[cfg(test)]
 mod tests {
-    use meniscus_core::shape::{Bounds, Rotation};
+    use meniscus_core::shape::{Bounds, Polygon, Rotation};
 
     use super::*;
 
@@ -320,6 +350,14 @@ mod tests {
         let capsule = |radius| Shape::capsule(top(-0.3), top(0.3), radius).unwrap();
         let cylinder = |low, radius| Shape::cylinder(top(low), top(0.5), radius).unwrap();
         let (walls, sharp, smooth) = (2 * D, 1e-4, 0.2);
+        if D == 2 {
+            let corners = vec![[-0.8, -0.7], [0.7, -0.6], [0.1, 0.0], [0.6, 0.8], [-0.6, 0.7]];
+            let polygon = Shape::<2>::polygon(Polygon::new(corners).unwrap());
+            let polygon: &dyn std::any::Any = &polygon;
+            let polygon: &Shape<D> = polygon.downcast_ref().unwrap();
+            assert_cut(&turned(polygon.clone().difference(ball(0.3))), 60, 0.6);
+            assert_cut(&turned(polygon.clone()).complement(), 12, sharp);
+        }
         assert_cut(&turned(cube(0.6).difference(cube(0.5))), walls, sharp);
         assert_cut(&turned(cube(0.6)).complement(), walls, sharp);
         assert_cut(&turned(cube(0.6).shell(0.1).unwrap()), walls, 0.6);

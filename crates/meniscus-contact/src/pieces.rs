@@ -81,6 +81,11 @@ fn collect<const D: usize>(
             let vertices = vertices.iter().map(vertex).collect();
             pieces.push(Piece::Mesh(TriangleMesh { vertices, triangles: triangles.clone() }));
         }
+        Kind::Polygon(polygon) => {
+            let place = |x: &[f64; 2]| corner::<D>(point(std::array::from_fn(|a| x[a.min(1)])));
+            let parts = polygon.convex_parts();
+            pieces.extend(parts.iter().map(|part| Piece::Hull(part.iter().map(place).collect())));
+        }
         Kind::Union(shapes) => shapes.iter().for_each(|part| collect(part, placement, domain, pieces)),
         Kind::Transformed { transform, shape } => {
             collect(shape, &placement.after(transform), domain, pieces);

@@ -18,6 +18,7 @@ pub mod particles;
 pub mod serde_array;
 pub mod shape;
 pub mod simd;
+pub mod stroke;
 pub mod transfer;
 pub mod vector;
 pub mod waves;

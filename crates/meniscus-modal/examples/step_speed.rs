@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::time::Instant;
 
-use meniscus_modal::flow::{Basis, Integrator, Stroke};
+use meniscus_core::stroke::Stroke;
+use meniscus_modal::flow::{Basis, Integrator, drawn};
 use meniscus_modal::panels::{Body, Pose, Profile};
 use meniscus_modal::{
     BodyState, Course, Feedback, Forces, Params, State, Tracers, Unhindered, Workspace, begin, step,
@@ -109,7 +110,7 @@ fn main() {
     let stroke = Stroke { points: vec![[0.3, 0.4], [0.8, 0.5], [1.2, 0.4]], width: 0.04, speed: 1.0 };
     let times = (0..20).map(|_| {
         let (mut basis, started) = (basis.clone(), Instant::now());
-        basis.add_mode("drawn", &stroke.flow(&basis.fine_sines()));
+        basis.add_mode("drawn", &drawn(&stroke, &basis.fine_sines()));
         started.elapsed().as_secs_f64()
     });
     println!("a stroke becomes a mode: {:.2} ms", 1e3 * median(times.collect()));

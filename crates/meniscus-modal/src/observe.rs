@@ -3,8 +3,9 @@
 use meniscus_core::parallel;
 use serde::Serialize;
 
-use crate::flow::{Advection, Basis, Dynamics, Sines, samples, streams_at_nodes};
-use crate::panels::{Body, Images, Immersed, add_streams_in_box};
+use crate::flow::{Advection, Basis, Sines, samples, streams_at_nodes};
+use crate::of_basis::OfBasis;
+use crate::panels::{Body, Immersed, add_streams_in_box};
 use crate::params::Params;
 use crate::state::State;
 
@@ -24,28 +25,21 @@ pub struct Energies {
 /// What tells of states with one basis.
 #[derive(Clone, Debug)]
 pub struct Observer {
-    sines: Sines,
-    dynamics: Dynamics,
-    images: Images,
+    of: OfBasis,
 }
 
 impl Observer {
     /// For the states with a basis.
     pub fn new(basis: &Basis) -> Self {
-        let sines = basis.sines.clone();
-        Self { dynamics: Dynamics::new(basis), images: Images::new(sines.size), sines }
+        Self { of: OfBasis::new(basis) }
     }
 
     /// The energies of a state.
     pub fn energies(&self, state: &State, params: &Params, bodies: &[Body]) -> Energies {
-        let area = self.sines.area();
-        let square = 0.25 * area * self.dynamics.energy(&state.flow);
+        let area = self.of.basis.sines.area();
         let poses = state.poses();
-        let vorticity = self.dynamics.vorticity_of(&state.flow);
-        let mut immersed = Immersed::new(&self.images, bodies, &poses);
-        immersed.set_flow(samples(&self.sines, &vorticity, &immersed.middles()));
-        let of_sheets: f64 =
-            (0..bodies.len()).map(|body| immersed.square_of_sheets(&state.sheets, body)).sum();
+        let immersed = self.of.immersed(bodies, &state.flow, &poses);
+        let square = self.of.square(&immersed, state);
         let (mut own, mut potential) = (0.0, 0.0);
         for (body, now) in bodies.iter().zip(&state.bodies) {
             let ([m, i], [u, v, spin]) = (body.mass, now.motion);
@@ -55,37 +49,75 @@ impl Observer {
             potential -= if m > 0.0 { (m - body.profile.area) * height } else { 0.0 };
         }
         Energies {
-            kinetic: 0.5 * params.density * (square + of_sheets + own),
-            of_modes: 0.5 * params.density * square,
-            enstrophy: 0.125 * area * vorticity.iter().map(|w| w * w).sum::<f64>(),
+            kinetic: 0.5 * params.density * (square + own),
+            of_modes: 0.125 * area * params.density * self.of.dynamics.energy(&state.flow),
+            enstrophy: 0.125 * area * self.of.dynamics.enstrophy(&state.flow),
             potential: params.density * potential,
         }
     }
 
     /// The velocity of the fluid at a point, where no body is: of the modes, and of the sheets as differences of their stream function over a small way.
     pub fn velocity(&self, state: &State, bodies: &[Body], x: [f64; 2]) -> [f64; 2] {
-        let vorticity = self.dynamics.vorticity_of(&state.flow);
-        let [u, v] = samples(&self.sines, &vorticity, &[x])[0].velocity;
+        let vorticity = self.of.dynamics.vorticity_of(&state.flow);
+        let [u, v] = samples(&self.of.basis.sines, &vorticity, &[x])[0].velocity;
         let poses = state.poses();
-        let immersed = Immersed::new(&self.images, bodies, &poses);
-        let way = 1e-6 * self.sines.size[0].min(self.sines.size[1]);
+        let immersed = Immersed::new(&self.of.images, bodies, &poses);
+        let way = 1e-6 * self.of.basis.sines.size[0].min(self.of.basis.sines.size[1]);
         let stream = |dx: f64, dy: f64| immersed.stream(&state.sheets, [x[0] + dx, x[1] + dy]);
         let along = (stream(0.0, way) - stream(0.0, -way)) / (2.0 * way);
         let across = (stream(way, 0.0) - stream(-way, 0.0)) / (2.0 * way);
         [u + along, v - across]
     }
 
+    /// The vorticity of all that flows, modes and sheets, in sines.
+    pub fn vorticity(&self, state: &State, bodies: &[Body], sines: &Sines) -> Vec<f64> {
+        let poses = state.poses();
+        self.of.vorticity(&Immersed::new(&self.of.images, bodies, &poses), state, sines)
+    }
+
+    /// The flow of the sheets of some bodies, in modes.
+    pub fn flow_of_sheets(
+        &self,
+        state: &State,
+        bodies: &[Body],
+        is_meant: impl Fn(usize) -> bool,
+    ) -> Vec<f64> {
+        let poses = state.poses();
+        let immersed = Immersed::new(&self.of.images, bodies, &poses);
+        let mut sheets = state.sheets.clone();
+        let mut first = 0;
+        for (number, body) in bodies.iter().enumerate() {
+            let own = first..first + body.panels();
+            first = own.end;
+            if !is_meant(number) {
+                sheets.strengths[own].fill(0.0);
+            }
+        }
+        self.of.coefficients_of(&immersed, &sheets)
+    }
+
+    /// The vorticity of a flow of modes, in the sines of the basis.
+    pub fn vorticity_of(&self, flow: &[f64]) -> Vec<f64> {
+        self.of.dynamics.vorticity_of(flow)
+    }
+
+    /// The flow nearest in energy to one whose vorticity is given in sines, as coefficients of the modes.
+    pub fn coefficients_of(&self, vorticity: &[f64], sines: &Sines) -> Vec<f64> {
+        self.of.dynamics.coefficients_of(&sines.moved(vorticity, &self.of.basis.sines))
+    }
+
     /// The stream function at the corners of the cells of a grid, in lists by x: the differences between them are the flows through the sides of cells, which add up to nothing.
     pub fn streams(&self, state: &State, bodies: &[Body], cells: [usize; 2]) -> Vec<f64> {
-        let mut streams = streams_at_nodes(&self.sines, &self.dynamics.vorticity_of(&state.flow), cells);
+        let mut streams =
+            streams_at_nodes(&self.of.basis.sines, &self.of.dynamics.vorticity_of(&state.flow), cells);
         let poses = state.poses();
-        let immersed = Immersed::new(&self.images, bodies, &poses);
-        let edge = [0, 1].map(|axis| self.sines.size[axis] / cells[axis] as f64);
+        let immersed = Immersed::new(&self.of.images, bodies, &poses);
+        let edge = [0, 1].map(|axis| self.of.basis.sines.size[axis] / cells[axis] as f64);
         parallel::for_chunks(&mut streams, cells[1] + 1, |i, column| {
             let points: Vec<[f64; 2]> =
                 (0..column.len()).map(|j| [i as f64 * edge[0], j as f64 * edge[1]]).collect();
             let strengths = &state.sheets.strengths;
-            add_streams_in_box(&self.images, immersed.panels(), strengths, &points, column);
+            add_streams_in_box(&self.of.images, immersed.panels(), strengths, &points, column);
         });
         streams
     }

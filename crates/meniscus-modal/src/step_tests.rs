@@ -250,3 +250,26 @@ fn shedding_at_a_rate_does_not_depend_on_how_long_steps_are() {
     let [coarse, fine] = [0.02, 0.01].map(|dt| drag(Feedback::Paper, dt));
     assert!((coarse / fine - 1.0).abs() > 0.2, "{coarse} {fine}");
 }
+
+#[test]
+fn what_is_stirred_moves_bodies_as_the_fluid_in_their_place() {
+    let basis = square_basis([PI; 2], 2);
+    let flow = Dynamics::new(&basis).coefficients_of(&[0.3, 0.7, -0.2, 0.4]);
+    let centre = [1.1, 1.9];
+    let [u, v] = samples(&basis.sines, &[0.3, 0.7, -0.2, 0.4], &[centre])[0].velocity;
+    // A disc with the mass s of the fluid in its place, and as much that it takes along, gets 2 / (s + 1) of its speed, but for the walls and the bend of the flow.
+    for ratio in [0.01, 1.0, 10.0] {
+        let profile = disc(32, 0.02);
+        let body = BodyState { pose: at(centre), motion: [0.0; 3] };
+        let mut run = Run::new(basis.clone(), params(), vec![(Body::of_density(profile, ratio), body)]);
+        run.begin();
+        stir(&mut run.state, &run.bodies, 1, &flow, &mut run.workspace).unwrap();
+        let part = 2.0 / (ratio + 1.0);
+        let [got_u, got_v, _] = run.state.bodies[0].motion;
+        let off = (got_u - part * u).hypot(got_v - part * v) / u.hypot(v);
+        assert!(off < 5e-3, "{ratio}: {off}");
+        // What is not free stays.
+        stir(&mut run.state, &run.bodies, 0, &flow, &mut run.workspace).unwrap();
+        assert_eq!(run.state.bodies[0].motion, [got_u, got_v, run.state.bodies[0].motion[2]]);
+    }
+}

@@ -46,7 +46,7 @@ pub use reference::reference;
 pub use scene::Scene;
 pub use schema::schema;
 pub use setup::{
-    BodySetup, CameraSetup, FluidSetup, LiquidSetup, ModesSetup, OutputSettings, ParticleSettings, ProbeKind,
-    ProbeSetup, RenderSettings, STEPS_OF_SHEDDING, SecondSetup, Setup, SinkSetup, SmokeSetup, SolidSetup,
-    SolverSettings, SourceSetup, StrokeSetup, TimeSettings, Transfer,
+    BodySetup, CameraSetup, EnrichSetup, EnrichSource, FluidSetup, LiquidSetup, ModesSetup, OutputSettings,
+    ParticleSettings, ProbeKind, ProbeSetup, RenderSettings, STEPS_OF_SHEDDING, SecondSetup, Setup,
+    SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup, TimeSettings, Transfer,
 };

@@ -66,7 +66,7 @@ These are the tables; their examples below make up one 3D scene.
 
 /// What the sections begin with, in their order. The name of a table is its path; one kind of a table of several kinds
 /// is named after it. The texts together are one scene.
-const EXAMPLES: [(&str, &str); 33] = [
+const EXAMPLES: [(&str, &str); 34] = [
     ("", "description = \"A gate opens in front of a wheel\"\ngravity = [0, -9.81, 0]\n"),
     ("domain", "[domain]\nsize = [2, 1, 1]\ncells = 64\nopen = [\"+y\"]\nwalls = \"no-slip\"\n"),
     ("time", "[time]\nframes = 96\nfps = 24\n"),
@@ -137,6 +137,10 @@ keyframes = [
     ("fluid", "# Instead of all [[liquid]] and of [air]:\n# [fluid]\n# density = 1.2\n"),
     ("fluid.wave", "# After [fluid], in 2D:\n# [[fluid.wave]]\n# half_waves = [2, 1]\n# vorticity = 3.0\n"),
     (
+        "fluid.stroke",
+        "# [[fluid.stroke]]\n# points = [[0.3, 0.5], [0.7, 0.5]]\n# width = 0.03\n# speed = 0.4\n",
+    ),
+    (
         "smoke",
         "# Dye in the water.\n[[smoke]]\nshape = { sphere = { centre = [0.25, 0.3, 0.5], radius = 0.1 } }\nstop = 1\n",
     ),
@@ -147,7 +151,10 @@ keyframes = [
         "modes",
         "# With method = \"modes\" at the top, in 2D, beside [fluid]:\n# [modes]\n# count = 200\n# shed_time = 0.1\n",
     ),
-    ("modes.enrich", "# [[modes.enrich]]\n# name = \"jet\"\n"),
+    (
+        "modes.enrich",
+        "# [[modes.enrich]]\n# run = \"out/stirred\"\n# modes = 8\n# [[modes.enrich]]\n# name = \"jet\"\n",
+    ),
     ("modes.enrich.stroke", "# stroke = { points = [[0.3, 0.5], [0.7, 0.5]], width = 0.03, speed = 0.4 }\n"),
     ("solver", "[solver]\ntolerance = 1e-6\n"),
     ("output", "[output]\ncheckpoint_every = 5\nparticles = false\n"),
@@ -157,7 +164,7 @@ keyframes = [
 ];
 
 /// One line for each kind of shape.
-const SHAPES: [(&str, &str); 13] = [
+const SHAPES: [(&str, &str); 14] = [
     ("box", "shape = { box = { from = [0, 0, 0], to = [1, 0.5, 1] } }"),
     ("sphere", "shape = { sphere = { centre = [0.5, 0.5, 0.5], radius = 0.2 } }"),
     ("ellipsoid", "shape = { ellipsoid = { centre = [0.5, 0.5, 0.5], radii = [0.3, 0.1, 0.2] } }"),
@@ -167,6 +174,7 @@ const SHAPES: [(&str, &str); 13] = [
         "half_space",
         "shape = { half_space = { point = [0, 0.5, 0], normal = [0, 1, 0] } } # all below y = 0.5",
     ),
+    ("polygon", "shape = { polygon = { points = [[0.2, 0.2], [0.8, 0.2], [0.5, 0.7]] } }"),
     ("mesh", "shape = { mesh = { file = \"bunny.obj\", scale = 0.01 } } # a file in centimetres"),
     (
         "union",
@@ -552,7 +560,8 @@ mod tests {
                 example.starts_with(&format!("shape = {{ {kind} = ")) && !example.contains('\n'),
                 "{kind}"
             );
-            let text = format!("[domain]\nsize = [1, 1, 1]\ncells = 20\n[[liquid]]\n{example}\n");
+            let size = if kind == "polygon" { "[1, 1]" } else { "[1, 1, 1]" };
+            let text = format!("[domain]\nsize = {size}\ncells = 20\n[[liquid]]\n{example}\n");
             assert_sound(&text, folder.path(), &[]);
         }
     }

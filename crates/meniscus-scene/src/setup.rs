@@ -1,7 +1,10 @@
 //! A scene with everything typed, checked and in its place: what a solver takes.
 
+use std::path::PathBuf;
+
 use meniscus_core::grid::Grid;
 use meniscus_core::shape::Shape;
+use meniscus_core::stroke::Stroke;
 use meniscus_core::whirls::Whirls;
 
 use crate::content::{AirModel, Method, ModesFeedback, ModesForces, ModesIntegrator, Regions, Show, Walls};
@@ -95,6 +98,8 @@ pub struct FluidSetup<const D: usize> {
     pub velocity: [f64; D],
     /// Whirls at the start.
     pub whirls: Vec<Whirls>,
+    /// Lines along which it moves at the start.
+    pub strokes: Vec<Stroke>,
 }
 
 /// Vortices go over into the modes in no fewer steps than these, within [`ModesSetup::shed_time`].
@@ -115,21 +120,35 @@ pub struct ModesSetup {
     pub panel: f64,
     /// What the fluid does to bodies.
     pub forces: ModesForces,
-    /// Modes that are drawn.
-    pub strokes: Vec<StrokeSetup>,
+    /// Modes beside the eigenmodes.
+    pub enrich: Vec<EnrichSetup>,
 }
 
-/// A mode that is drawn.
+/// Modes beside the eigenmodes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StrokeSetup {
-    /// Its name.
+pub struct EnrichSetup {
+    /// Their name.
     pub name: String,
-    /// The points of the line, in m.
-    pub points: Vec<[f64; 2]>,
-    /// How wide it is to either side, in m.
-    pub width: f64,
-    /// The speed along it at the start, in m/s.
-    pub speed: f64,
+    /// What they are made of.
+    pub source: EnrichSource,
+    /// The root mean squares of their velocities at the start, in m/s, as far as they are known.
+    pub amplitudes: Vec<f64>,
+}
+
+/// What modes are made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EnrichSource {
+    /// One of a line that is drawn, with the speed that it has at the start.
+    Stroke(Stroke),
+    /// Several of the frames of a run.
+    Run {
+        /// Its folder.
+        folder: PathBuf,
+        /// How many modes there are at most.
+        most: usize,
+    },
+    /// One of half waves and their vorticities, in 1/s.
+    Waves(Vec<([usize; 2], f64)>),
 }
 
 /// Smoke that the flow carries.

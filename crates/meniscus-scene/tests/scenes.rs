@@ -8,8 +8,8 @@ use common::report;
 use meniscus_core::shape::Shape;
 use meniscus_scene::content::Content;
 use meniscus_scene::{
-    AirModel, Method, ModesFeedback, ModesForces, ModesIntegrator, ProbeKind, RegionFluids, RegionModel,
-    Regions, Scene, SceneError, SecondSetup, Setup, Transfer, Walls, gallery,
+    AirModel, EnrichSource, Method, ModesFeedback, ModesForces, ModesIntegrator, ProbeKind, RegionFluids,
+    RegionModel, Regions, Scene, SceneError, SecondSetup, Setup, Transfer, Walls, gallery,
 };
 
 fn parse(text: &str) -> Result<Scene, SceneError> {
@@ -609,6 +609,10 @@ name = "jet"
 stroke = { points = [[0.5, 0.5], [1.5, 0.5], [1.5, 0.8]], width = 0.05, speed = 0.2 }
 [[modes.enrich]]
 stroke = { points = [[0.5, 0.2], [1.5, 0.2]], width = 0.1 }
+[[modes.enrich]]
+name = "kept"
+waves = [[12, 3, 0.5], [3, 14, -1]]
+amplitudes = [-0.2]
 "#,
     );
     let setup = scene.setup::<2>();
@@ -619,9 +623,14 @@ stroke = { points = [[0.5, 0.2], [1.5, 0.2]], width = 0.1 }
     assert_eq!((modes.count, modes.shed_time, modes.panel), (40, 0.5, 0.03));
     assert_eq!(modes.integrator, ModesIntegrator::Midpoint);
     assert_eq!((modes.feedback, modes.forces), (ModesFeedback::None, ModesForces::Paper));
-    let [jet, other] = &modes.strokes[..] else { panic!("two strokes") };
-    assert_eq!((jet.name.as_str(), other.name.as_str()), ("jet", "drawn-2"));
+    let [jet, other, kept] = &modes.enrich[..] else { panic!("three entries") };
+    assert_eq!([&jet.name, &other.name, &kept.name], ["jet", "drawn-2", "kept"]);
+    let [EnrichSource::Stroke(jet), EnrichSource::Stroke(other)] = [&jet.source, &other.source] else {
+        panic!("two strokes")
+    };
     assert_eq!((jet.points.len(), jet.width, jet.speed, other.speed), (3, 0.05, 0.2, 0.0));
+    assert_eq!(kept.source, EnrichSource::Waves(vec![([12, 3], 0.5), ([3, 14], -1.0)]));
+    assert_eq!(kept.amplitudes, [-0.2]);
     // Left out, a panel is a fiftieth of the shorter side.
     let setup = valid("method = \"modes\"\n[domain]\nsize = [2, 1]\ncells = 64\n[fluid]\n").setup::<2>();
     assert_eq!(setup.modes.expect("modes").panel, 0.02);

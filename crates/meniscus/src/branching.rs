@@ -22,8 +22,11 @@ impl<const D: usize> Session<D> {
         let mut old_world = World::<D>::new(from)?;
         old_world.is_of(&scene)?;
         old_world.control(controls);
-        let world = World::<D>::new(to)?;
-        let mut system = systems::resume(&world, system);
+        let mut world = World::<D>::new(to)?;
+        world.learn()?;
+        let mut system = systems::resume(&old_world, system);
+        system.give_up(&gone((before, &old_world.setup), (after, &world.setup)));
+        let mut system = systems::resume(&world, system.save());
 
         let (time, old_bodies) = (system.time(), system.bodies());
         let was = |name: &String| old_world.setup.bodies.iter().position(|body| &body.name == name);
@@ -59,6 +62,13 @@ impl<const D: usize> Session<D> {
             return Err(SimulationError::NoLiquid);
         }
         Ok(Self { world, system, frames_done, substeps_of_frame, has_failed: false, events })
+    }
+
+    /// Goes on with another scene from now on.
+    pub fn go_on_as(&mut self, to: &Scene) -> Result<(), SimulationError> {
+        let from = self.world.scene.clone();
+        *self = Self::branch(&from, self.save(), to)?;
+        Ok(())
     }
 
     /// Puts liquid in, as an entry `[[liquid]]` of the scene would.
@@ -115,6 +125,23 @@ impl<const D: usize> Things<D> {
     }
 }
 
+/// The bodies of a scene, and the solids after them, that another one does not have.
+fn gone<const D: usize>(before: (&Content, &Setup<D>), after: (&Content, &Setup<D>)) -> Vec<usize> {
+    let there = named_shapes(after);
+    let was = named_shapes(before).into_iter().enumerate();
+    was.filter(|(_, thing)| !there.contains(thing)).map(|(number, _)| number).collect()
+}
+
+/// Those of bodies, and of solids after them.
+fn named_shapes<'a, const D: usize>(
+    (content, setup): (&'a Content, &'a Setup<D>),
+) -> Vec<(&'static str, &'a str, &'a content::Shape)> {
+    let bodies = setup.bodies.iter().zip(&content.body);
+    let bodies = bodies.map(|(body, content)| ("body", body.name.as_str(), &content.shape));
+    let solids = setup.solids.iter().zip(&content.solid);
+    bodies.chain(solids.map(|(solid, content)| ("solid", solid.name.as_str(), &content.shape))).collect()
+}
+
 /// For each smoke of a scene the number that it has in another one, where its shape is the same.
 fn smoke_of(before: &Content, after: &Content) -> Vec<Option<usize>> {
     let numbered = after.smoke.iter().enumerate();
@@ -146,9 +173,8 @@ fn can_follow(from: &Scene, to: &Scene) -> Result<(), SimulationError> {
         ("fluid.velocity", differ(fluid(before), fluid(after))),
         ("fluid.wave", differ(waves(before), waves(after)).map(|_| "they are what it began with".into())),
         (
-            "modes.enrich",
-            (!enrich(after).starts_with(enrich(before)))
-                .then(|| "entries that were there stay as they were; others come after them".into()),
+            "fluid.stroke",
+            differ(strokes(before), strokes(after)).map(|_| "they are what it began with".into()),
         ),
         ("air.model", differ(before.air.model, after.air.model)),
         ("liquid", differ(kinds[0], kinds[1])),
@@ -166,8 +192,8 @@ fn waves(content: &Content) -> &[content::Wave] {
     content.fluid.as_ref().map_or(&[], |fluid| &fluid.wave)
 }
 
-fn enrich(content: &Content) -> &[content::Enrich] {
-    content.modes.as_ref().map_or(&[], |modes| &modes.enrich)
+fn strokes(content: &Content) -> &[content::Stroke] {
+    content.fluid.as_ref().map_or(&[], |fluid| &fluid.stroke)
 }
 
 /// Whether two fluids are simulated.

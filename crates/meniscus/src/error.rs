@@ -1,9 +1,12 @@
 //! Why a simulation cannot go on.
 
 use std::error::Error;
+use std::path::PathBuf;
 
 use meniscus_contact::ContactError;
 use meniscus_scene::SceneError;
+
+use crate::runs::FolderError;
 
 /// Why a step failed.
 pub(crate) type StepFailure = Box<dyn Error + Send + Sync>;
@@ -41,6 +44,28 @@ pub enum SimulationError {
     OnlyGrid {
         /// What was asked for.
         what: &'static str,
+    },
+    /// What only a flow of modes does.
+    #[error("{what} is not possible with this scene: it needs method = \"modes\"")]
+    OnlyModes {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A line that cannot be drawn.
+    #[error("this is no stroke: {problem}")]
+    NoStroke {
+        /// Why.
+        problem: &'static str,
+    },
+    /// A run that modes cannot be learnt from.
+    #[error("the modes `{mode}` cannot be learnt from {}", folder.display())]
+    CannotLearn {
+        /// Their name.
+        mode: String,
+        /// The folder of the run.
+        folder: PathBuf,
+        /// Why.
+        source: Box<FolderError>,
     },
     /// A step failed before, so that there is nothing to go on from.
     #[error(

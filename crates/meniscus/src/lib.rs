@@ -119,7 +119,9 @@ pub use runs::{
 };
 pub use simulation::{Simulation, Snapshot};
 pub use stats::{
-    BodyStats, BubbleEvent, BubbleStats, CellCounts, ContactStats, GROSS_DRIFT, ProbeValue, SolveStats, Stats,
+    BodyStats, BubbleEvent, BubbleStats, CellCounts, ContactStats, GROSS_DRIFT, ModesStats, ProbeValue,
+    SolveStats, Stats,
 };
 pub use steering::{Keyframe, Keyframes};
+pub use systems::{ModeStrength, ModesView};
 pub use warning::Warning;

@@ -14,7 +14,7 @@ use crate::bodies::body_stats;
 use crate::controls::Controls;
 use crate::error::{SimulationError, StepFailure};
 use crate::stats::{BodyStats, BubbleEvent, Stats};
-use crate::systems::{self, Liquid, Saved, System};
+use crate::systems::{self, Liquid, Modes, Saved, System};
 use crate::warning::Warning;
 use crate::world::{Step, World};
 
@@ -67,7 +67,8 @@ pub(crate) struct Session<const D: usize> {
 impl<const D: usize> Session<D> {
     /// A scene at its beginning.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
-        let world = World::new(scene)?;
+        let mut world = World::new(scene)?;
+        world.learn()?;
         let system =
             systems::begin(&world).map_err(|source| SimulationError::Step { frame: 1, time: 0.0, source })?;
         if system.is_void(&world) {
@@ -130,6 +131,18 @@ impl<const D: usize> Session<D> {
     pub fn liquid(&self) -> Option<&Liquid<D>> {
         let system: &dyn Any = &*self.system;
         system.downcast_ref()
+    }
+
+    /// The system, if it is a flow of modes.
+    pub fn modes(&self) -> Option<&Modes<D>> {
+        let system: &dyn Any = &*self.system;
+        system.downcast_ref()
+    }
+
+    /// The system to be stirred, if it is a flow of modes, with its world.
+    pub fn modes_mut(&mut self) -> Option<(&mut Modes<D>, &World<D>)> {
+        let system: &mut dyn Any = &mut *self.system;
+        Some((system.downcast_mut()?, &self.world))
     }
 
     /// Advances to the end of the next frame; gives what its substeps measured.

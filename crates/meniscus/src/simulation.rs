@@ -15,6 +15,7 @@ use crate::frame::Frame;
 use crate::session::{SavedSession, Session};
 use crate::stats::Stats;
 use crate::steering::Keyframes;
+use crate::systems::ModesView;
 
 /// A simulation between two substeps: all that it needs to go on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -208,6 +209,47 @@ impl Simulation {
     /// If it makes no sense in the scene, or is of another kind than the liquids there.
     pub fn add_liquid(&mut self, liquid: &str) -> Result<(), SimulationError> {
         either!(&mut self.0, session => session.add_liquid(liquid))
+    }
+
+    /// Goes on with another scene from now on, as [`branch`](Self::branch) does.
+    ///
+    /// # Errors
+    /// As there; the simulation then is what it was.
+    pub fn go_on_as(&mut self, scene: &Scene) -> Result<(), SimulationError> {
+        let found = self.dimension();
+        if scene.dimension() != found {
+            return Err(SimulationError::OtherDimension { found, expected: scene.dimension() });
+        }
+        either!(&mut self.0, session => session.go_on_as(scene))
+    }
+
+    /// Sets the fluid of a scene of modes in motion along a line through some points, in m: with the speed of a bell curve that has `speed`, in m/s, on
+    /// the line and `width`, in m, as its deviation, less what would flow through walls and itself. That is done at once; for a force, do a little of it before each substep. Gives by how much the
+    /// kinetic energy of fluid and bodies grows, in J for a metre of depth.
+    ///
+    /// # Errors
+    /// If the scene is no such scene, or the line leaves the box or is none.
+    pub fn stir(&mut self, points: &[[f64; 2]], width: f64, speed: f64) -> Result<f64, SimulationError> {
+        either!(&mut self.0, session => session.stir(points, width, speed))
+    }
+
+    /// Adds to the strength of a mode, by its name (see [`ModesView::strengths`]): to the root mean square of its velocity over the box, in m/s, with a sign. Gives by
+    /// how much the kinetic energy of fluid and bodies grows, in J for a metre of depth.
+    ///
+    /// # Errors
+    /// If the scene has no such mode.
+    pub fn excite(&mut self, mode: &str, amplitude: f64) -> Result<f64, SimulationError> {
+        either!(&mut self.0, session => session.excite(mode, amplitude))
+    }
+
+    /// The flow of a scene of modes at this moment; none if it is something else.
+    pub fn modes(&self) -> Option<ModesView<'_>> {
+        either!(&self.0, session => session.modes().map(|modes| modes.view()))
+    }
+
+    /// The scene that it runs, with what [`go_on_as`](Self::go_on_as) changed.
+    pub fn scene(&self) -> &Scene {
+        either!(&self.0, session => &session.world.scene)
     }
 
     /// Advances to the end of the next frame; gives what its substeps measured.

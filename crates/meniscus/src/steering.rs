@@ -1,5 +1,6 @@
 //! Changes of a scene while it runs, from whoever watches.
 
+use meniscus_core::stroke::Stroke;
 use meniscus_rigid::twist;
 use meniscus_scene::{Interpolation, Motion, Pose};
 
@@ -92,6 +93,38 @@ impl<const D: usize> Session<D> {
             controls.sources.insert(index, is_open);
         });
         Ok(())
+    }
+
+    /// Sets the fluid in motion along a line.
+    pub fn stir(&mut self, points: &[[f64; 2]], width: f64, speed: f64) -> Result<f64, SimulationError> {
+        let Some((modes, world)) = self.modes_mut() else {
+            return Err(SimulationError::OnlyModes { what: "stirring" });
+        };
+        let size = [0, 1].map(|axis| world.setup.grid.cells[axis] as f64 * world.setup.grid.dx);
+        let is_inside = |x: &[f64; 2]| (0..2).all(|axis| (0.0..=size[axis]).contains(&x[axis]));
+        let problem = if !points.iter().all(is_inside) {
+            "a point of it lies outside of the box"
+        } else if !points.windows(2).any(|two| two[0] != two[1]) {
+            "it has no two different points"
+        } else if !(width > 0.0 && width.is_finite()) {
+            "it has no width"
+        } else if !speed.is_finite() {
+            "its speed is no number"
+        } else {
+            let stroke = Stroke { points: points.to_vec(), width, speed };
+            return modes.stir(&stroke).map_err(|source| self.failed(source));
+        };
+        Err(SimulationError::NoStroke { problem })
+    }
+
+    /// Adds to the strength of a mode.
+    pub fn excite(&mut self, mode: &str, amplitude: f64) -> Result<f64, SimulationError> {
+        let [amplitude] = vector("amplitude", &[amplitude])?;
+        let Some((modes, _)) = self.modes_mut() else {
+            return Err(SimulationError::OnlyModes { what: "exciting a mode" });
+        };
+        let number = find("mode", mode, modes.names().iter())?;
+        modes.excite(number, amplitude).map_err(|source| self.failed(source))
     }
 
     fn control(&mut self, change: impl FnOnce(&mut Controls<D>)) {

@@ -66,6 +66,15 @@ pub enum Warning {
         /// Its name.
         mode: String,
     },
+    /// Fewer modes were learnt than were asked for: there was nothing more to learn.
+    FewModesLearnt {
+        /// The name that they have.
+        mode: String,
+        /// How many were asked for.
+        wanted: usize,
+        /// How many there are.
+        found: usize,
+    },
     /// Something presses a body into a wall.
     BodyInWall {
         /// Its name.
@@ -126,6 +135,10 @@ impl Warning {
                 parts("volume-off", vec![], &[("part", *part), ("cells", *cells)])
             }
             Self::ModeHoldsNothing { mode } => parts("mode-holds-nothing", vec![mode], &[]),
+            Self::FewModesLearnt { mode, wanted, found } => {
+                let numbers = [("wanted", *wanted as f64), ("found", *found as f64)];
+                parts("few-modes-learnt", vec![mode], &numbers)
+            }
             Self::BodyInWall { body } => parts("body-in-wall", vec![body], &[]),
         }
     }
@@ -196,6 +209,10 @@ impl fmt::Display for Warning {
             Self::ModeHoldsNothing { mode } => {
                 write!(f, "the drawn mode `{mode}` was left out: the modes before it hold all that was drawn")
             }
+            Self::FewModesLearnt { mode, wanted, found } => write!(
+                f,
+                "only {found} modes `{mode}` were learnt instead of {wanted}: these and the modes before them hold all of the frames"
+            ),
             Self::BodyInWall { body } => write!(
                 f,
                 "the body `{body}` is pressed into a solid or a side of the domain, and the liquid does not see what is in there; \

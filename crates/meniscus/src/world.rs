@@ -15,6 +15,7 @@ use crate::error::SimulationError;
 use crate::identity::hash_of;
 use crate::pressed::Samples;
 use crate::stats::ContactStats;
+use crate::systems::learnt_flows;
 use crate::warning::Warning;
 
 /// A step in time.
@@ -55,6 +56,8 @@ pub(crate) struct World<const D: usize> {
     moving: BTreeMap<usize, Shape<D>>,
     contacts: Option<Arc<Contacts<D>>>,
     samples: Samples<D>,
+    /// For each entry of modes that are learnt from a run its flows; none of a world that only goes on.
+    pub learnt: BTreeMap<usize, Vec<Vec<f64>>>,
 }
 
 impl<const D: usize> World<D> {
@@ -71,9 +74,19 @@ impl<const D: usize> World<D> {
         let (samples, controls) = (Samples::new(&bodies), Controls::new(&setup));
         let (scene, identity) = (scene.clone(), hash_of(scene));
         let moving = BTreeMap::new();
-        let mut world = Self { scene, identity, setup, bodies, controls, moving, contacts, samples };
+        let learnt = BTreeMap::new();
+        let mut world = Self { scene, identity, setup, bodies, controls, moving, contacts, samples, learnt };
         world.find_moving();
         Ok(world)
+    }
+
+    /// Reads what modes are learnt from.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn learn(&mut self) -> Result<(), SimulationError> {
+        self.learnt = learnt_flows(&self.setup)?;
+        Ok(())
     }
 
     /// # Errors

@@ -65,6 +65,57 @@ pub enum ShapeError {
     /// A mesh that is no solid any more once it has been scaled.
     #[error("the scaled mesh is no solid: {0}")]
     ScaledMesh(#[from] MeshError),
+    /// A line that bounds no polygon.
+    #[error("polygon: {0}")]
+    Polygon(#[from] PolygonError),
+}
+
+/// Why a line does not bound a polygon.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolygonError {
+    /// Too few corners that differ from those before them.
+    #[error("it has {count} different corners; give three at least")]
+    TooFew {
+        /// How many there are.
+        count: usize,
+    },
+    /// More corners than anyone needs.
+    #[error("it has {count} corners; give {most} at most")]
+    TooMany {
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// A coordinate that is infinite or not a number.
+    #[error("corner {corner} is {position:?}; give finite numbers")]
+    NotFinite {
+        /// The corner, from 0.
+        corner: usize,
+        /// Where it is.
+        position: [f64; 2],
+    },
+    /// All corners lie on a line.
+    #[error("its corners enclose nothing; give corners that do not lie on a line")]
+    Empty,
+    /// Edges that meet.
+    #[error("its edges {} and {} cross or touch; list the corners in their order along the outline", edges[0], edges[1])]
+    Crossing {
+        /// The corners that they begin at, from 0.
+        edges: [usize; 2],
+    },
+    /// A mesh that is not flat.
+    #[error("the mesh is {height} m high; give one that is flat, with the same z everywhere")]
+    NotFlat {
+        /// The difference between its largest and its least z, in m.
+        height: f64,
+    },
+    /// A mesh with holes or in several pieces.
+    #[error(
+        "the mesh has several outlines; give one in one piece and without holes, with all triangles seen from the same side"
+    )]
+    SeveralOutlines,
 }
 
 /// Why a triangle mesh does not bound a solid.

@@ -1,6 +1,6 @@
 //! Solid shapes as signed distances, negative inside.
 //!
-//! A [`Shape`] is a box, sphere, ellipsoid, cylinder, capsule, half-space or closed triangle mesh, or a union,
+//! A [`Shape`] is a box, sphere, ellipsoid, cylinder, capsule, half-space, polygon or closed triangle mesh, or a union,
 //! intersection, difference, complement, rigid transform or shell of other shapes.
 //!
 //! Every value is 1-Lipschitz, has the right sign, and never exceeds the true distance in magnitude.
@@ -28,6 +28,7 @@ mod mesh;
 #[cfg(test)]
 mod mesh_tests;
 mod outline;
+mod polygon;
 mod rigid;
 mod sampled;
 mod scaled;
@@ -40,15 +41,19 @@ use std::sync::Arc;
 
 pub use bounds::Bounds;
 pub use closed_mesh::ClosedMesh;
-pub use error::{MeshError, ShapeError};
+pub use error::{MeshError, PolygonError, ShapeError};
 pub use mass::MassProperties;
 pub use mesh::TriangleMesh;
 pub use outline::{OutlineError, outline};
+pub use polygon::Polygon;
 pub use rigid::{RigidTransform, Rotation};
 pub use sampled::SampledShape;
 
 use crate::vector::{add_scaled, dot, norm, sub};
 use error::{require_finite, require_positive, unit};
+
+/// The distance to a polygon with more corners is sampled where it is asked for all the time.
+const MANY_CORNERS: usize = 32;
 
 /// A solid in the plane or in space, known by its signed distance. See the [module](self).
 ///
@@ -110,6 +115,8 @@ pub enum Kind<const D: usize> {
     },
     /// The inside of a mesh; only in 3D.
     Mesh(Arc<ClosedMesh>),
+    /// The inside of a polygon; only in 2D.
+    Polygon(Arc<Polygon>),
     /// What lies in at least one of the shapes.
     Union(Vec<Shape<D>>),
     /// What lies in all of the shapes.
@@ -138,6 +145,13 @@ impl Shape<3> {
     /// The inside of a closed triangle mesh.
     pub fn mesh(mesh: impl Into<Arc<ClosedMesh>>) -> Self {
         Self(Kind::Mesh(mesh.into()))
+    }
+}
+
+impl Shape<2> {
+    /// The inside of a polygon.
+    pub fn polygon(polygon: impl Into<Arc<Polygon>>) -> Self {
+        Self(Kind::Polygon(polygon.into()))
     }
 }
 
@@ -261,10 +275,11 @@ impl<const D: usize> Shape<D> {
         Self(Kind::Sampled(Arc::new(SampledShape::new(self, spacing))))
     }
 
-    /// Whether a mesh is part of it, whose distance takes long to find.
+    /// Whether a mesh is part of it, or a polygon with many corners, whose distance takes long to find.
     pub fn has_mesh(&self) -> bool {
         match &self.0 {
             Kind::Mesh(_) => true,
+            Kind::Polygon(polygon) => polygon.corners().len() > MANY_CORNERS,
             Kind::Union(shapes) | Kind::Intersection(shapes) => shapes.iter().any(Self::has_mesh),
             Kind::Complement(shape) | Kind::Transformed { shape, .. } | Kind::Shell { shape, .. } => {
                 shape.has_mesh()
@@ -292,6 +307,8 @@ impl<const D: usize> Shape<D> {
             Kind::HalfSpace { point: foot, normal } => dot(sub(point, *foot), *normal),
             // Only `Shape<3>` can hold a mesh.
             Kind::Mesh(mesh) => mesh.signed_distance(std::array::from_fn(|a| point[a])),
+            // Only `Shape<2>` can hold a polygon.
+            Kind::Polygon(polygon) => polygon.signed_distance([point[0], point[1]]),
             Kind::Union(shapes) => {
                 shapes.iter().map(|s| s.signed_distance(point)).fold(f64::INFINITY, f64::min)
             }
@@ -329,6 +346,14 @@ impl<const D: usize> Shape<D> {
             Kind::Mesh(mesh) => {
                 let Bounds { lower, upper } = mesh.bounds().expanded(level);
                 Bounds { lower: std::array::from_fn(|a| lower[a]), upper: std::array::from_fn(|a| upper[a]) }
+            }
+            Kind::Polygon(polygon) => {
+                let Bounds { lower, upper } = polygon.bounds().expanded(level);
+                let axis = |a: usize| a.min(1);
+                Bounds {
+                    lower: std::array::from_fn(|a| lower[axis(a)]),
+                    upper: std::array::from_fn(|a| upper[axis(a)]),
+                }
             }
             Kind::Union(shapes) => {
                 shapes.iter().fold(Bounds::EMPTY, |sum, s| sum.union(s.sublevel_bounds(level)))

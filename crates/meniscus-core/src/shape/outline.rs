@@ -7,7 +7,7 @@ use std::f64::consts::{PI, TAU};
 
 use thiserror::Error;
 
-use super::{Kind, RigidTransform, Shape};
+use super::{Kind, Polygon, RigidTransform, Shape};
 
 /// Why a shape has no [`outline`].
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -93,7 +93,7 @@ struct Side {
 
 /// An edge of what a shape is made of.
 struct Edge<'a> {
-    curve: Curve,
+    curve: Curve<'a>,
     /// Takes the curve to its place.
     transform: RigidTransform<2>,
     /// Whether the shape is on its right.
@@ -105,8 +105,14 @@ struct Edge<'a> {
 
 /// A curve that has what it is an edge of on its left.
 #[derive(Clone, Copy)]
-enum Curve {
+enum Curve<'a> {
     Segment([f64; 2], [f64; 2]),
+    /// Edges of a polygon that meet without a corner: from one of its corners on, so many.
+    Chain {
+        corners: &'a [[f64; 2]],
+        first: usize,
+        count: usize,
+    },
     /// An arc of an ellipse from one angle to another one, and beyond it by some distance.
     Arc {
         centre: [f64; 2],
@@ -116,13 +122,20 @@ enum Curve {
     },
 }
 
-impl Curve {
+impl Curve<'_> {
     /// A point, and the direction out of what it is an edge of; `along` goes from 0 to 1.
     fn at(&self, along: f64) -> ([f64; 2], [f64; 2]) {
         match *self {
             Self::Segment(a, b) => {
                 let d = [b[0] - a[0], b[1] - a[1]];
                 ([0, 1].map(|axis| a[axis] + along * d[axis]), unit([d[1], -d[0]]))
+            }
+            Self::Chain { corners, first, count } => {
+                let places = places_of_corners(corners, first, count);
+                let edge = places[1..count].partition_point(|place| *place < along);
+                let [a, b] = [0, 1].map(|end| corners[(first + edge + end) % corners.len()]);
+                let part = (along - places[edge]) / (places[edge + 1] - places[edge]);
+                Self::Segment(a, b).at(part)
             }
             Self::Arc { centre, radii: [a, b], angles: [from, to], beyond } => {
                 let (sin, cos) = (from + along * (to - from)).sin_cos();
@@ -131,6 +144,17 @@ impl Curve {
             }
         }
     }
+}
+
+/// Where along a chain its corners are.
+fn places_of_corners(corners: &[[f64; 2]], first: usize, count: usize) -> Vec<f64> {
+    let mut places = vec![0.0];
+    for k in first..first + count {
+        let length = distance(corners[k % corners.len()], corners[(k + 1) % corners.len()]);
+        places.push(places[places.len() - 1] + length);
+    }
+    let whole = places[count];
+    places.iter().map(|place| place / whole).collect()
 }
 
 impl Edge<'_> {
@@ -183,7 +207,10 @@ fn collect<'a>(
 }
 
 /// The edge of the points that are at most at a distance from a primitive.
-fn curves(shape: &Shape<2>, level: f64, reach: f64) -> Vec<Curve> {
+fn curves(shape: &Shape<2>, level: f64, reach: f64) -> Vec<Curve<'_>> {
+    if let Kind::Polygon(polygon) = shape.kind() {
+        return edges_of_polygon(polygon, level);
+    }
     match *shape.kind() {
         Kind::Sphere { centre, radius } => rounded(&[centre], radius + level),
         Kind::Ellipsoid { centre, radii } => {
@@ -205,8 +232,51 @@ fn curves(shape: &Shape<2>, level: f64, reach: f64) -> Vec<Curve> {
     }
 }
 
+/// The edge of the points that are at most at a distance from a polygon. Where it has edges that others cut off, they are no part of the outline, as with all shapes.
+fn edges_of_polygon(polygon: &Polygon, level: f64) -> Vec<Curve<'_>> {
+    let corners = polygon.corners();
+    let count = corners.len();
+    let along = |k: usize| {
+        let (a, b) = (corners[k % count], corners[(k + 1) % count]);
+        unit([b[0] - a[0], b[1] - a[1]])
+    };
+    // By how much the edge after a corner turns to the left of that before it.
+    let turn = |k: usize| {
+        let (before, after) = (along(k + count - 1), along(k));
+        let (sin, cos) =
+            (before[0] * after[1] - before[1] * after[0], before[0] * after[0] + before[1] * after[1]);
+        sin.atan2(cos)
+    };
+    if level == 0.0 {
+        let sharp: Vec<usize> = (0..count).filter(|&k| turn(k).abs() > SMOOTH).collect();
+        let Some(&last) = sharp.last() else { return vec![Curve::Chain { corners, first: 0, count }] };
+        let before = std::iter::once(last).chain(sharp.iter().copied());
+        let chain = |(first, next): (usize, usize)| Curve::Chain {
+            corners,
+            first,
+            count: if next > first { next - first } else { next + count - first },
+        };
+        return before.zip(sharp.iter().copied()).map(chain).collect();
+    }
+    let mut curves = Vec::new();
+    for k in 0..count {
+        let [tx, ty] = along(k);
+        let beside = |x: [f64; 2]| [x[0] + level * ty, x[1] - level * tx];
+        curves.push(Curve::Segment(beside(corners[k]), beside(corners[(k + 1) % count])));
+        // Round about the corner, on the side where the edges leave room.
+        if turn(k) * level > 0.0 {
+            let [bx, by] = along(k + count - 1);
+            let from = (-bx).atan2(by);
+            let angles = [from, from + turn(k)];
+            let (radii, beyond) = ([level.abs(); 2], level - level.abs());
+            curves.push(Curve::Arc { centre: corners[k], radii, angles, beyond });
+        }
+    }
+    curves
+}
+
 /// The edge of an oriented rectangle, rounded outside of it.
-fn rectangle(centre: [f64; 2], axis: [f64; 2], half: [f64; 2], level: f64) -> Vec<Curve> {
+fn rectangle(centre: [f64; 2], axis: [f64; 2], half: [f64; 2], level: f64) -> Vec<Curve<'static>> {
     let half = if level < 0.0 { half.map(|x| x + level) } else { half };
     if half.iter().any(|&x| x <= 0.0) {
         return Vec::new();
@@ -220,7 +290,7 @@ fn rectangle(centre: [f64; 2], axis: [f64; 2], half: [f64; 2], level: f64) -> Ve
 }
 
 /// The edge of what is within a radius of a convex polygon, counter-clockwise; or of a segment or a point.
-fn rounded(corners: &[[f64; 2]], radius: f64) -> Vec<Curve> {
+fn rounded(corners: &[[f64; 2]], radius: f64) -> Vec<Curve<'static>> {
     if radius < 0.0 {
         return Vec::new();
     }
@@ -350,7 +420,7 @@ fn divided(outline: &[Part], edges: &[Edge], side: f64) -> Vec<[f64; 2]> {
             let (point, normal) = part.at(edges, along);
             points.push(point);
             // Corners stay, and so do straight edges.
-            let is_curved = matches!(edges[part.edge].curve, Curve::Arc { .. });
+            let is_curved = !matches!(edges[part.edge].curve, Curve::Segment(..));
             normals.push(if is_curved && !(j == 0 && corners[k]) { normal } else { [0.0; 2] });
         }
     }
@@ -392,9 +462,20 @@ fn grow(points: &mut [[f64; 2]], normals: &[[f64; 2]], wanted: f64) {
 fn area(outline: &[Part], edges: &[Edge]) -> f64 {
     const FINE: usize = 4096;
     let fine = |part: &Part| -> Vec<[f64; 2]> {
-        let is_straight = matches!(edges[part.edge].curve, Curve::Segment(..));
-        let count = if is_straight { 1 } else { FINE };
-        (0..count).map(|k| part.at(edges, k as f64 / count as f64).0).collect()
+        let between = |count: usize| (0..count).map(|k| k as f64 / count as f64).collect();
+        let mut places: Vec<f64> = match edges[part.edge].curve {
+            Curve::Segment(..) => between(1),
+            Curve::Arc { .. } => between(FINE),
+            Curve::Chain { corners, first, count } => places_of_corners(corners, first, count)
+                .into_iter()
+                .map(|along| if edges[part.edge].is_reversed { 1.0 - along } else { along })
+                .map(|along| (along - part.from) / (part.to - part.from))
+                .filter(|along| *along > 0.0 && *along < 1.0)
+                .chain([0.0])
+                .collect(),
+        };
+        places.sort_by(f64::total_cmp);
+        places.into_iter().map(|along| part.at(edges, along).0).collect()
     };
     polygon_area(&outline.iter().flat_map(fine).collect::<Vec<_>>())
 }
@@ -440,6 +521,28 @@ mod tests {
         let turned = RigidTransform { rotation: Rotation::from_angle(0.4).unwrap(), translation: [2.0, 1.0] };
         let tile = boxed([-1.0, -0.5], [1.0, 0.5]).transformed(turned).unwrap();
         assert!((area_of(&tile, 0.1) - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn polygons_keep_their_corners_and_smooth_ones_get_as_many_sides_as_asked_for() {
+        let l = vec![[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [1.0, 1.0], [1.0, 2.0], [0.0, 2.0]];
+        let l = Shape::polygon(Polygon::new(l).unwrap());
+        let points = outline(&l, 0.1).unwrap();
+        assert!((polygon_area(&points) - 3.0).abs() < 1e-12);
+        for corner in [[0.0, 0.0], [1.0, 1.0], [2.0, 1.0]] {
+            assert!(points.iter().any(|x| distance(*x, corner) < 1e-9), "{corner:?}");
+        }
+        let around = |k: usize| [(TAU * k as f64 / 200.0).cos(), (TAU * k as f64 / 200.0).sin()];
+        let round = Shape::polygon(Polygon::new((0..200).map(around).collect()).unwrap());
+        let points = outline(&round, 0.2).unwrap();
+        assert_eq!(points.len(), 32);
+        assert!((polygon_area(&points) - 100.0 * (TAU / 200.0).sin()).abs() < 1e-9);
+        // A layer of .2 around the L: along its edges, a quarter of a disc at each of five corners, a square less at the sixth, and the same within.
+        let shell = l.clone().shell(0.2).unwrap();
+        assert!(matches!(outline(&shell, 0.1), Err(OutlineError::Several { count: 2 })));
+        let grown = Shape::union(vec![l, shell]).unwrap();
+        let expected = 3.0 + 0.1 * 8.0 + 5.0 * PI * 0.01 / 4.0 - 0.01;
+        assert!((area_of(&grown, 0.1) - expected).abs() < 1e-6, "{} {expected}", area_of(&grown, 0.1));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::{require_finite, require_positive};
-use super::{ClosedMesh, Kind, RigidTransform, Shape, ShapeError, TriangleMesh};
+use super::{ClosedMesh, Kind, Polygon, RigidTransform, Shape, ShapeError, TriangleMesh};
 use crate::vector::add_scaled;
 
 /// Products of rotations and factors that should vanish are this small, as a part of the factors. With 0 shapes that can be stretched are refused
@@ -77,6 +77,15 @@ impl<const D: usize> Scaling<D> {
                 Shape::half_space(self.place(*point), std::array::from_fn(|a| normal[a] / self.factors[a]))
             }
             Kind::Mesh(mesh) => Ok(Shape(Kind::Mesh(Arc::new(self.of_mesh(mesh.mesh())?)))),
+            Kind::Polygon(polygon) => {
+                // In the plane, the only place for it, these are both components.
+                let placed = |corner: &[f64; 2]| {
+                    let place = self.place(std::array::from_fn(|a| corner[a.min(1)]));
+                    [place[0], place[1]]
+                };
+                let corners = polygon.corners().iter().map(placed).collect();
+                Ok(Shape(Kind::Polygon(Arc::new(Polygon::new(corners)?))))
+            }
             Kind::Union(shapes) => Shape::union(self.of_all(shapes)?),
             Kind::Intersection(shapes) => Shape::intersection(self.of_all(shapes)?),
             Kind::Complement(shape) => Ok(self.of(shape)?.complement()),

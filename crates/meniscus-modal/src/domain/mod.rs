@@ -6,7 +6,7 @@
 //! With the coefficients b of the eigenmodes, by their vorticity, and those of the circulations, g, the vorticity of a flow is that of the eigenmodes with the coefficients w = b - s(g), since
 //! what was taken from the flows about islands turns. What changes is
 //!
-//! dw/dt = -Σ T(k, i, j) w_i b_j / λ_j,   T(k, i, j) = ∫ φ_k (∂x φ_i ∂y φ_j - ∂y φ_i ∂x φ_j),
+//! dw/dt = -Σ T(k, i, j) w_i b_j / λ_j,   T(k, i, j) = ∫ φ_k (∂x φ_i ∂y φ_j - ∂y φ_i ∂x φ_j) / ∫ φ_k²,
 //!
 //! the vorticity that eigenmodes hold of what the flow does to it: it is carried by all of the flow but for the modes of circulation, which are what eigenmodes do not resolve of flows about
 //! islands, and ever less with more modes. T changes its sign with any two of its numbers exchanged, here as well, so that the equations keep the energy, the enstrophy and the circulation

@@ -62,7 +62,7 @@ impl Modes {
             };
             scaled(&laplacian.at_nodes(list), scale)
         });
-        let tensor = Tensor::new(&profiles[..count], nodes.cells);
+        let tensor = Tensor::new(&profiles[..count], nodes.cells, 0.25 * area);
         Ok(Self {
             nodes: nodes.clone(),
             area,

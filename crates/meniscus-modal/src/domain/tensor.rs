@@ -5,7 +5,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use meniscus_core::parallel;
 use meniscus_core::simd::simd;
 
-/// T(a, b, c) = ∫ φ_a (∂x φ_b ∂y φ_c - ∂y φ_b ∂x φ_c) for a < b < c. It changes its sign with any two of them exchanged, so that these are all.
+/// T(a, b, c) = ∫ φ_a (∂x φ_b ∂y φ_c - ∂y φ_b ∂x φ_c) / ∫ φ_a² for a < b < c. It changes its sign with any two of them exchanged, so that these are all.
 #[derive(Clone, Debug)]
 pub struct Tensor {
     modes: usize,
@@ -20,14 +20,16 @@ const LANES: usize = 8;
 
 impl Tensor {
     /// Of functions at the corners of cells that are zero on the sides of the box: the mean of what they are if they are linear on the triangles that either diagonal makes of each cell. These
-    /// integrals are exact, and so is the antisymmetry (Arakawa 1966).
-    pub fn new(functions: &[Vec<f64>], cells: [usize; 2]) -> Self {
+    /// integrals are exact, and so is the antisymmetry (Arakawa 1966). They are divided by what the square of each
+    /// function has for its integral.
+    pub fn new(functions: &[Vec<f64>], cells: [usize; 2], square: f64) -> Self {
         let modes = functions.len();
         let mut of: Vec<Vec<f64>> = (0..modes).map(|b| vec![0.0; b * (modes - b - 1)]).collect();
         for first in (1..cells[0]).step_by(COLUMNS) {
             let slab = Slab::new(functions, cells, first..cells[0].min(first + COLUMNS));
             parallel::for_each_mut(&mut of, |b, of_b| slab.add(b, of_b));
         }
+        of.iter_mut().flatten().for_each(|t| *t /= square);
         Self { modes, of }
     }
 
@@ -201,7 +203,7 @@ mod tests {
     fn the_tensor_is_the_sum_over_triangles_and_antisymmetric() {
         let cells = [19, 7];
         let functions = functions(6, cells);
-        let tensor = Tensor::new(&functions, cells);
+        let tensor = Tensor::new(&functions, cells, 1.0);
         let sum = |a: usize, b: usize, c: usize| directly(&functions[a], &functions[b], &functions[c], cells);
         for (a, b, c) in [(0, 1, 2), (0, 3, 5), (2, 3, 4), (1, 2, 5)] {
             let found = tensor.of[b][a * (5 - b) + c - b - 1];
@@ -217,7 +219,7 @@ mod tests {
     fn the_rate_is_the_sum_over_all_pairs() {
         let cells = [9, 11];
         let functions = functions(21, cells);
-        let tensor = Tensor::new(&functions, cells);
+        let tensor = Tensor::new(&functions, cells, 1.0);
         let [w, s] = [3.0, 5.0].map(|k| (0..21).map(|i| (k * i as f64 + 1.0).sin()).collect::<Vec<f64>>());
         let mut rate = vec![0.0; 21];
         tensor.advect(&w, &s, &mut rate);

@@ -1,5 +1,9 @@
 use super::tests::{SQUARE, energy, error_against, largest, noise, start};
-use super::{Advection, Basis, Decay, Dynamics, Integrator, Sines, Stages, Stroke};
+use meniscus_core::stroke::Stroke;
+
+use super::{
+    Advection, Basis, Decay, Dynamics, Integrator, Sines, Stages, drawn, streams_at_nodes, vorticity_of_faces,
+};
 
 /// All eigenmodes with up to eight half waves along each side.
 fn eight() -> Basis {
@@ -140,9 +144,9 @@ fn what_is_there_already_adds_no_mode() {
     assert!(!basis.add_mode("within", &within) && basis.enrichment.is_empty());
     assert_eq!(basis.sines.counts, [8; 2]);
     let stroke = Stroke { points: vec![[0.6, 1.5], [2.5, 1.5]], width: 0.1, speed: 1.0 };
-    let drawn = stroke.flow(&sines);
-    assert!(basis.add_mode("jet", &drawn));
-    assert!(!basis.add_mode("again", &drawn) && basis.enrichment.len() == 1);
+    let jet = drawn(&stroke, &sines);
+    assert!(basis.add_mode("jet", &jet));
+    assert!(!basis.add_mode("again", &jet) && basis.enrichment.len() == 1);
     basis.remove_mode(0);
     assert_eq!(basis, eight());
 }
@@ -169,15 +173,15 @@ fn a_gradient_that_is_drawn_makes_no_flow_and_a_mode_makes_itself() {
 fn the_order_of_strokes_changes_no_flow() {
     let sines = eight().fine_sines();
     let strokes = [[0.6, 1.5, 2.5, 1.5], [1.0, 0.4, 1.2, 2.6], [2.0, 2.0, 2.6, 0.8]]
-        .map(|[a, b, c, d]| Stroke { points: vec![[a, b], [c, d]], width: 0.08, speed: 1.0 }.flow(&sines));
-    let drawn = |order: [usize; 3]| {
+        .map(|[a, b, c, d]| drawn(&Stroke { points: vec![[a, b], [c, d]], width: 0.08, speed: 1.0 }, &sines));
+    let in_order = |order: [usize; 3]| {
         let mut basis = eight();
         for stroke in order {
             assert!(basis.add_mode("stroke", &strokes[stroke]));
         }
         basis
     };
-    let (one, other) = (drawn([0, 1, 2]), drawn([2, 0, 1]));
+    let (one, other) = (in_order([0, 1, 2]), in_order([2, 0, 1]));
     for mode in &one.enrichment {
         let off = error_against((&sines, &mode.vorticity), &sines, &projected(&other, &mode.vorticity));
         assert!(off < 1e-10, "{off:e}");
@@ -213,4 +217,26 @@ fn modes_decay_as_viscosity_says() {
             .abs()
             < 1e-15
     );
+}
+
+#[test]
+fn velocities_on_faces_tell_the_flow_that_they_are_of() {
+    let sines = Sines { size: [2.0, 1.0], counts: [20, 10] };
+    let vorticity = noise(sines.len());
+    let cells = [32, 16];
+    let streams = streams_at_nodes(&sines, &vorticity, cells);
+    let at = |i: usize, j: usize| streams[i * (cells[1] + 1) + j];
+    let face = |axis: usize, [i, j]: [usize; 2]| match axis {
+        0 => (at(i, j + 1) - at(i, j)) * cells[1] as f64 / sines.size[1],
+        _ => (at(i, j) - at(i + 1, j)) * cells[0] as f64 / sines.size[0],
+    };
+    let told = vorticity_of_faces(&sines, cells, face);
+    assert!(largest(told.iter().zip(&vorticity).map(|(a, b)| a - b)) < 1e-12);
+    // Of a gradient there is nothing to tell.
+    let potential = |i: usize, j: usize| ((3 * i + 5 * j) as f64).sin();
+    let told = vorticity_of_faces(&sines, cells, |axis, [i, j]| match axis {
+        0 => 16.0 * (potential(i, j) - potential(i.wrapping_sub(1), j)),
+        _ => 16.0 * (potential(i, j) - potential(i, j.wrapping_sub(1))),
+    });
+    assert!(largest(told) < 1e-12);
 }

@@ -121,3 +121,41 @@ fn at_nodes(sines: &Sines, cells: [usize; 2], of: [Wave; 2], value: impl Fn(usiz
     nodes.set_to_product(&along_x, &half);
     (0..=cells[0]).flat_map(|i| nodes.row(i)).copied().collect()
 }
+
+/// The vorticity by sines of the flow nearest to velocities in the middles of the faces of the cells of a grid over the box, as if it were one through these: of waves shorter than two cells nothing is known.
+pub fn vorticity_of_faces(
+    sines: &Sines,
+    cells: [usize; 2],
+    velocity: impl Fn(usize, [usize; 2]) -> f64,
+) -> Vec<f64> {
+    let [nx, ny] = cells;
+    let edge = [0, 1].map(|axis| sines.size[axis] / cells[axis] as f64);
+    // At the corners of cells inside the box, where it is the difference of velocities around them.
+    let turning = Matrix::from_fn(nx - 1, ny - 1, |i, j| {
+        let along_y = velocity(1, [i + 1, j + 1]) - velocity(1, [i, j + 1]);
+        let along_x = velocity(0, [i + 1, j + 1]) - velocity(0, [i + 1, j]);
+        along_y / edge[0] - along_x / edge[1]
+    });
+    let known = [0, 1].map(|axis| sines.counts[axis].min(cells[axis] - 1));
+    let sin = |axis: usize| {
+        let nodes = (1..cells[axis]).map(|node| std::f64::consts::PI * node as f64 / cells[axis] as f64);
+        waves(nodes, known[axis])[0].clone()
+    };
+    let (mut half, mut sums) = (Matrix::new(known[0], ny - 1), Matrix::new(known[0], known[1]));
+    half.set_to_product(&sin(0), &turning);
+    sums.set_to_product(&half, &sin(1).transposed());
+    // The differences of a wave over cells are less than its derivatives.
+    let on_cells = |axis: usize, k: usize| {
+        let angle = 0.5 * std::f64::consts::PI * k as f64 / cells[axis] as f64;
+        (2.0 * angle.sin() / edge[axis]).powi(2)
+    };
+    let mut vorticity = vec![0.0; sines.len()];
+    for k in 1..=known[0] {
+        for l in 1..=known[1] {
+            let place = sines.place([k, l]);
+            let stream = 4.0 / (nx * ny) as f64 * sums.row(k - 1)[l - 1] / (on_cells(0, k) + on_cells(1, l));
+            vorticity[place] = sines.eigenvalue(place) * stream;
+        }
+    }
+    vorticity
+}

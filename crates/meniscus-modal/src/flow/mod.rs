@@ -3,13 +3,13 @@
 mod advection;
 mod basis;
 mod decay;
+mod drawn;
 mod dynamics;
 mod enrich;
 mod field;
 mod integrate;
 mod product;
 mod sines;
-mod stroke;
 mod transform;
 
 #[cfg(test)]
@@ -22,9 +22,9 @@ mod tests;
 pub use advection::Advection;
 pub use basis::{Basis, EnrichedMode};
 pub use decay::Decay;
+pub use drawn::drawn;
 pub use dynamics::Dynamics;
-pub use field::{Sample, samples, streams_at_nodes, sums_of_sines, velocities_at_nodes};
+pub use field::{Sample, samples, streams_at_nodes, sums_of_sines, velocities_at_nodes, vorticity_of_faces};
 pub use integrate::{Advanced, Integrator, Stages, TooFast};
 pub(crate) use product::dot;
 pub use sines::{Sines, lowest_modes};
-pub use stroke::Stroke;

@@ -1,6 +1,7 @@
 //! One step in time, as a list of stages.
 
 mod info;
+mod stir;
 mod workspace;
 
 use std::time::Instant;
@@ -10,13 +11,14 @@ use crate::course::{Course, Encounters, Unhindered};
 use crate::error::StepError;
 use crate::find::{EXACT, find};
 use crate::flow::{Stages, TooFast};
+use crate::of_basis::OfBasis;
 use crate::panels::{Body, Drive, Immersed, Influence, Motion};
 use crate::params::{Forces, Params};
 use crate::state::{BodyState, State};
 use crate::tracers::Velocities;
 use info::Log;
 pub use info::StepInfo;
-use workspace::OfBasis;
+pub use stir::stir;
 pub use workspace::Workspace;
 
 /// Advances a simulation by a time. `bodies` are what the bodies of the state are made of, and `courses` are theirs.
@@ -354,9 +356,7 @@ impl Step<'_> {
         let sines = self.of.basis.fine_sines();
         let poses = state.poses();
         let immersed = Immersed::new(&self.of.images, self.bodies, &poses);
-        let mut vorticity = immersed.vorticity_of_sheets(&state.sheets.strengths, &sines);
-        let of_modes = self.of.basis.sines.moved(&self.of.dynamics.vorticity_of(&state.flow), &sines);
-        vorticity.iter_mut().zip(of_modes).for_each(|(to, w)| *to += w);
+        let vorticity = self.of.vorticity(&immersed, state, &sines);
         let velocities = Velocities::new(&sines, &vorticity);
         for tracers in &mut state.tracers {
             tracers.carry(&velocities, self.bodies, &poses, self.dt);

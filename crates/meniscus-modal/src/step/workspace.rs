@@ -1,8 +1,7 @@
 //! What steps work in.
 
-use crate::flow::{Advection, Basis, Decay, Dynamics, Stages, samples};
-use crate::panels::{Body, Images, Immersed, Pose, Solution};
-use crate::state::State;
+use crate::flow::{Basis, Stages};
+use crate::of_basis::OfBasis;
 
 /// What steps work in. It holds nothing that the state does not tell.
 #[derive(Debug, Default)]
@@ -12,56 +11,11 @@ pub struct Workspace {
     pub(super) memory: Vec<f64>,
 }
 
-/// What follows from a basis.
-#[derive(Debug)]
-pub struct OfBasis {
-    pub basis: Basis,
-    pub dynamics: Dynamics,
-    pub decay: Decay,
-    pub images: Images,
-}
-
 impl Workspace {
     pub(super) fn of(&mut self, basis: &Basis) -> &mut OfBasis {
         if self.of_basis.as_ref().is_none_or(|of| of.basis != *basis) {
             self.of_basis = None;
         }
         self.of_basis.get_or_insert_with(|| OfBasis::new(basis))
-    }
-}
-
-impl OfBasis {
-    fn new(basis: &Basis) -> Self {
-        Self {
-            dynamics: Dynamics::new(basis),
-            decay: Decay::new(basis),
-            images: Images::new(basis.sines.size),
-            basis: basis.clone(),
-        }
-    }
-
-    /// Bodies in a flow.
-    pub fn immersed<'a>(&'a self, bodies: &'a [Body], flow: &[f64], poses: &'a [Pose]) -> Immersed<'a> {
-        let mut immersed = Immersed::new(&self.images, bodies, poses);
-        self.put_into(flow, &mut immersed);
-        immersed
-    }
-
-    /// Puts bodies into a flow.
-    pub fn put_into(&self, flow: &[f64], immersed: &mut Immersed) {
-        let vorticity = self.dynamics.vorticity_of(flow);
-        immersed.set_flow(samples(&self.basis.sines, &vorticity, &immersed.middles()));
-    }
-
-    /// The integral of the square of the velocity over the fluid.
-    pub fn square(&self, immersed: &Immersed, state: &State) -> f64 {
-        let of_modes = 0.25 * self.basis.sines.area() * self.dynamics.energy(&state.flow);
-        of_modes + (0..state.bodies.len()).map(|k| immersed.square_of_sheets(&state.sheets, k)).sum::<f64>()
-    }
-
-    /// The flow of sheets, in modes.
-    pub fn coefficients_of(&self, immersed: &Immersed, sheets: &Solution) -> Vec<f64> {
-        let vorticity = immersed.vorticity_of_sheets(&sheets.strengths, &self.basis.sines);
-        self.dynamics.coefficients_of(&vorticity)
     }
 }

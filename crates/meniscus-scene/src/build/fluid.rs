@@ -1,5 +1,6 @@
 //! A fluid that fills the domain, and smoke.
 
+use meniscus_core::stroke::Stroke;
 use meniscus_core::whirls::Whirls;
 
 use super::Builder;
@@ -27,8 +28,9 @@ impl<const D: usize> Builder<'_, D> {
             }
         }
         let velocity = self.optional_vector(node, "velocity", fluid.velocity.as_deref(), [0.0; D])?;
-        let whirls = self.whirls(content, &fluid.wave, node.at("wave"))?;
-        Some(Some(FluidSetup { velocity, whirls }))
+        let whirls = self.whirls(content, &fluid.wave, node.at("wave"));
+        let strokes = self.strokes(&fluid.stroke, node.at("stroke"));
+        Some(Some(FluidSetup { velocity, whirls: whirls?, strokes: strokes? }))
     }
 
     fn whirls(&mut self, content: &Content, waves: &[content::Wave], list: &Node) -> Option<Vec<Whirls>> {
@@ -71,6 +73,16 @@ impl<const D: usize> Builder<'_, D> {
             found.push(Whirls { size, half_waves, vorticity: wave.vorticity });
         }
         Some(found)
+    }
+
+    fn strokes(&mut self, strokes: &[content::Stroke], list: &Node) -> Option<Vec<Stroke>> {
+        if D != 2 && !strokes.is_empty() {
+            let help = "remove the strokes, or give domain.size two entries";
+            self.problems.error(&list.place, "a 3D scene has no strokes", "only in 2D", help);
+            return None;
+        }
+        let strokes = strokes.iter().enumerate();
+        strokes.map(|(index, stroke)| self.stroke(list.entry(index), stroke)).collect()
     }
 
     pub(super) fn smoke(&mut self, node: &Node, smoke: &content::Smoke) -> Option<SmokeSetup<D>> {

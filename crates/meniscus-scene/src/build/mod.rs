@@ -3,6 +3,7 @@
 mod body;
 mod cut_liquids;
 mod domain;
+mod enrich;
 mod fluid;
 mod material;
 mod modes;

@@ -7,7 +7,7 @@ use super::warnings::{body_at_the_start, solid_at_the_start};
 use crate::content::{AirModel, Content, Method, Modes, ModesFeedback, Probe, RegionModel, Walls};
 use crate::document::Node;
 use crate::problem::Place;
-use crate::setup::{ModesSetup, STEPS_OF_SHEDDING, Setup, StrokeSetup};
+use crate::setup::{ModesSetup, STEPS_OF_SHEDDING, Setup};
 
 /// Panels along the shorter side of the domain, if nothing is said of them.
 const PANELS_ACROSS: f64 = 50.0;
@@ -15,8 +15,6 @@ const PANELS_ACROSS: f64 = 50.0;
 const LONGEST: f64 = 100.0;
 /// Times that a moving solid is looked at, to find whether it leaves the box.
 const LOOKS: usize = 400;
-/// Points of a stroke.
-const LONGEST_STROKE: usize = 10_000;
 
 impl<const D: usize> Builder<'_, D> {
     /// How the flow is made of modes, if it is.
@@ -37,43 +35,7 @@ impl<const D: usize> Builder<'_, D> {
         let extent = self.domain.extent();
         let shorter = extent.into_iter().fold(f64::INFINITY, f64::min);
         let panel = modes.panel.unwrap_or(shorter / PANELS_ACROSS);
-        let mut strokes = Vec::new();
-        for (index, enrich) in modes.enrich.iter().enumerate() {
-            let node = node.at("enrich").entry(index).at("stroke").at("points");
-            let mut points = Vec::new();
-            for (k, point) in enrich.stroke.points.iter().enumerate() {
-                let point = self.entries::<2>(node.entry(k), point)?;
-                if (0..2).any(|axis| !(0.0..=extent[axis]).contains(&point[axis])) {
-                    let help = format!("the domain reaches from the origin to {extent:?}");
-                    let message = "the stroke leaves the domain";
-                    self.problems.error(&node.entry(k).place, message, "outside", help);
-                    return None;
-                }
-                points.push(point);
-            }
-            let length: f64 = points.windows(2).map(|p| (p[1][0] - p[0][0]).hypot(p[1][1] - p[0][1])).sum();
-            if length <= 0.0 || points.len() > LONGEST_STROKE {
-                let message = "a stroke is a line with two points at least";
-                let help = format!("give two or more different points, at most {LONGEST_STROKE}");
-                self.problems.error(&node.place, message, format!("{} points", points.len()), help);
-                return None;
-            }
-            let named = strokes.iter().map(|stroke: &StrokeSetup| stroke.name.as_str());
-            if enrich.name.as_deref().is_some_and(|name| named.clone().any(|known| known == name)) {
-                let node = root.at("modes").at("enrich").entry(index).at("name");
-                let message = "two modes have the same name";
-                let help = "give each mode its own name";
-                self.problems.error(&node.place, message, "the same name again", help);
-                return None;
-            }
-            let name = enrich.name.clone().unwrap_or_else(|| format!("drawn-{}", index + 1));
-            strokes.push(StrokeSetup {
-                name,
-                points,
-                width: enrich.stroke.width,
-                speed: enrich.stroke.speed,
-            });
-        }
+        let enrich = self.enrich(&modes.enrich, &content.domain.size, node.at("enrich"));
         self.without_effect(content, root);
         is_possible.then_some(())?;
         Some(Some(ModesSetup {
@@ -83,7 +45,7 @@ impl<const D: usize> Builder<'_, D> {
             shed_time: modes.shed_time,
             panel,
             forces: modes.forces,
-            strokes,
+            enrich: enrich?,
         }))
     }
 

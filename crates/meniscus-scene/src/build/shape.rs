@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use meniscus_core::shape::{ClosedMesh, Shape, TriangleMesh};
+use meniscus_core::shape::{ClosedMesh, Polygon, PolygonError, Shape, TriangleMesh};
 use meniscus_core::vector::norm;
 use meniscus_io::{ReadMeshError, obj, read_mesh};
 
@@ -36,6 +36,11 @@ impl<'a> Meshes<'a> {
         Self { folder, read: HashMap::new() }
     }
 
+    /// What paths are relative to.
+    pub fn folder(&self) -> &'a Path {
+        self.folder
+    }
+
     fn get(&mut self, file: &str, scale: [f64; 3]) -> Result<Arc<ClosedMesh>, MeshProblem> {
         let path = self.folder.join(file);
         let folder = self.folder;
@@ -54,6 +59,10 @@ enum LoadError {
 
 /// Reads a file, or a built-in mesh.
 fn read(file: &str, path: &Path, scale: [f64; 3]) -> Result<ClosedMesh, LoadError> {
+    ClosedMesh::new(read_triangles(file, path, scale)?).map_err(LoadError::Mesh)
+}
+
+fn read_triangles(file: &str, path: &Path, scale: [f64; 3]) -> Result<TriangleMesh, LoadError> {
     let mesh = match gallery::mesh(file) {
         Some(Ok(text)) => obj::parse(text.as_bytes()).expect("built-in meshes are sound"),
         Some(Err(known)) => return Err(LoadError::NotBuiltIn { known }),
@@ -63,7 +72,7 @@ fn read(file: &str, path: &Path, scale: [f64; 3]) -> Result<ClosedMesh, LoadErro
     for vertex in &mut vertices {
         *vertex = std::array::from_fn(|a| scale[a] * vertex[a]);
     }
-    ClosedMesh::new(TriangleMesh { vertices, triangles }).map_err(LoadError::Mesh)
+    Ok(TriangleMesh { vertices, triangles })
 }
 
 impl LoadError {
@@ -171,6 +180,7 @@ impl<const D: usize> Builder<'_, D> {
                 self.made(node, Shape::capsule(from?, to?, c.radius))
             }
             S::HalfSpace(h) => self.half_space(node.at("half_space"), h),
+            S::Polygon(p) => self.polygon(node.at("polygon"), p),
             S::Mesh(m) => self.mesh(node.at("mesh"), m),
             S::Union(shapes) => {
                 let shapes = self.shapes(node.at("union"), "union", 1, shapes)?;
@@ -269,9 +279,7 @@ impl<const D: usize> Builder<'_, D> {
 
     fn mesh(&mut self, node: &Node, m: &content::MeshShape) -> Option<Shape<D>> {
         if D == 2 {
-            let help = "use the other shapes, or give domain.size three entries to make the scene 3D";
-            self.problems.error(&node.place, "a 2D scene cannot hold a mesh", "meshes are 3D", help);
-            return None;
+            return self.outline_of_mesh(node, m);
         }
         let scale = self.scale::<3>(node, &m.scale)?;
         match self.meshes.get(&m.file, scale) {
@@ -281,6 +289,41 @@ impl<const D: usize> Builder<'_, D> {
                 None
             }
         }
+    }
+
+    /// In 2D the outline of a flat mesh.
+    fn outline_of_mesh(&mut self, node: &Node, m: &content::MeshShape) -> Option<Shape<D>> {
+        let [x, y] = self.scale::<2>(node, &m.scale)?;
+        let folder = self.meshes.folder();
+        match read_triangles(&m.file, &folder.join(&m.file), [x, y, 1.0]) {
+            Ok(mesh) => self.of_polygon(node, Polygon::of_flat_mesh(&mesh.welded())),
+            Err(error) => {
+                let MeshProblem { message, label, help } = error.explained(&m.file, folder);
+                self.problems.error(&node.at("file").place, message, label, help);
+                None
+            }
+        }
+    }
+
+    fn polygon(&mut self, node: &Node, p: &content::Polygon) -> Option<Shape<D>> {
+        if D != 2 {
+            let help = "use the other shapes, or give domain.size two entries to make the scene 2D";
+            self.problems.error(&node.place, "a 3D scene cannot hold a polygon", "polygons are flat", help);
+            return None;
+        }
+        let list = node.at("points");
+        let points = p.points.iter().enumerate();
+        let points: Option<Vec<[f64; 2]>> =
+            points.map(|(k, point)| self.entries::<2>(list.entry(k), point)).collect();
+        self.of_polygon(list, Polygon::new(points?))
+    }
+
+    fn of_polygon(&mut self, node: &Node, polygon: Result<Polygon, PolygonError>) -> Option<Shape<D>> {
+        let shape = polygon.map(|polygon| {
+            let shape: &dyn Any = &Shape::polygon(polygon);
+            shape.downcast_ref::<Shape<D>>().expect("a shape in the plane").clone()
+        });
+        self.made(node, shape.map_err(Into::into))
     }
 
     fn transform(&mut self, node: &Node, t: &content::Transform) -> Option<Shape<D>> {

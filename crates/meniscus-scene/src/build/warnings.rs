@@ -209,7 +209,7 @@ impl<const D: usize> Builder<'_, D> {
                     self.thin(node.at("difference").entry(0), first, factor, least);
                 }
             }
-            S::HalfSpace(_) | S::Mesh(_) | S::Intersection(_) | S::Complement(_) => {}
+            S::HalfSpace(_) | S::Polygon(_) | S::Mesh(_) | S::Intersection(_) | S::Complement(_) => {}
         }
     }
 

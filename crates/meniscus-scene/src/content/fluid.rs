@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Material, Shape};
+use super::{Material, Shape, Stroke};
 
 /// One fluid that fills all that solids leave of the domain, and so has no surface: air with smoke in it, or water far below
 /// its surface. A scene with this table has no `[[liquid]]` and no `[air]`. 3D pictures do not show the fluid, only what is in it.
@@ -23,6 +23,9 @@ pub struct Fluid {
     /// Whirls that it has at the start, beside its velocity; any number of `[[fluid.wave]]` tables. Only in 2D.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wave: Vec<Wave>,
+    /// Lines along which it moves at the start, beside that; any number of `[[fluid.stroke]]` tables. Only in 2D.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stroke: Vec<Stroke>,
 }
 
 /// Whirls at the start, turning one way and the other like the squares of a chessboard, with no flow through the sides of the domain.

@@ -24,7 +24,8 @@ pub use settings::{
     SomeCheckpoints, Time, TransferScheme, Walls,
 };
 pub use shape::{
-    BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshShape, Scale, Shape, Shell, Sphere, Transform,
+    BoxShape, Capsule, Cylinder, Ellipsoid, HalfSpace, MeshShape, Polygon, Scale, Shape, Shell, Sphere,
+    Transform,
 };
 
 /// A scene of the liquid simulator Meniscus. Lengths are in metres, times in seconds, y is up.

@@ -80,14 +80,30 @@ pub enum ModesForces {
     Paper,
 }
 
-/// A mode that is drawn: the flow that a stroke would make, less what the modes before it hold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Modes beside the eigenmodes: one that is drawn as a `stroke`, those that are learnt from a `run`, or one that is a sum of `waves`; of these an entry has one. Each is made of what the modes
+/// before it do not hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Enrich {
-    /// The name in messages and results, no two the same; `drawn-1`, `drawn-2` and so on if left out.
+    /// The name in messages and results, no two the same; `drawn-1`, `drawn-2` and so on if left out. Modes that are learnt have it with their numbers, as `name-1`.
     pub name: Option<String>,
     /// The line that is drawn.
-    pub stroke: Stroke,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stroke: Option<Stroke>,
+    /// The folder of a run to learn from, relative to that of the scene: of a fluid that fills a box with sides in the same proportion, in 2D. Modes are learnt that hold the most of what is new in
+    /// its frames.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// At most how many modes are learnt from a run; 4 if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 64))]
+    pub modes: Option<u64>,
+    /// The waves that a mode is a sum of, each `[half waves along x, half waves along y, vorticity in 1/s]`: a flow that was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waves: Vec<Vec<f64>>,
+    /// How strong its modes are at the start, in m/s: the root mean square of their velocities over the box, with a sign. At rest if left out; of a stroke its `speed` says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amplitudes: Vec<f64>,
 }
 
 /// A line along which fluid is set in motion.
@@ -99,7 +115,7 @@ pub struct Stroke {
     /// How wide the stroke is to either side, in metres: that far from the line the fluid has 61 % of the speed on it.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub width: f64,
-    /// The speed along the line at the start, in m/s; at rest if left out, so that the mode is there for what the flow makes of it.
+    /// The speed along the line at the start, in m/s. Of a mode, at rest if left out, so that the mode is there for what the flow makes of it.
     #[serde(default)]
     pub speed: f64,
 }

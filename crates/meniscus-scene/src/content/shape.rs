@@ -21,7 +21,9 @@ pub enum Shape {
     Capsule(Capsule),
     /// Everything behind a plane: `{ half_space = { point = [0, 0.5, 0], normal = [0, 1, 0] } }` is all below y = 0.5.
     HalfSpace(HalfSpace),
-    /// The inside of a closed triangle mesh, only in 3D: `{ mesh = { file = "bunny.obj" } }`.
+    /// The inside of a line of straight edges, only in 2D: `{ polygon = { points = [[0, 0], [1, 0], [0.5, 1]] } }`.
+    Polygon(Polygon),
+    /// The inside of a closed triangle mesh, in 2D that of the outline of a flat one: `{ mesh = { file = "bunny.obj" } }`.
     Mesh(MeshShape),
     /// What lies in at least one of a list of shapes: `{ union = [ ... ] }`.
     Union(Vec<Shape>),
@@ -46,6 +48,15 @@ pub struct BoxShape {
     pub from: Vec<f64>,
     /// The upper corner, one number for each dimension.
     pub to: Vec<f64>,
+}
+
+/// The inside of a closed line that does not cross itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Polygon {
+    /// The corners in their order along the line, in metres, each `[x, y]`.
+    #[schemars(length(min = 3, max = 4096))]
+    pub points: Vec<Vec<f64>>,
 }
 
 /// A ball; in 2D a disc.

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use meniscus_core::grid::Field;
 use meniscus_core::particles::Particles;
 use meniscus_core::shape::Shape;
-use meniscus_core::whirls::Whirls;
 use meniscus_io::{Channel, Frame, FrameBubble, NO_AIR, OPEN_AIR, Points, names};
 use meniscus_liquid::projection::{self, AffineTiles, ProjectionError, ProjectionInfo};
 use meniscus_liquid::{
@@ -14,7 +13,7 @@ use meniscus_liquid::{
     Tracked, TrialSolve, Workspace, max_time_step, probe, step,
 };
 use meniscus_rigid::RigidState;
-use meniscus_scene::{ProbeKind, Setup};
+use meniscus_scene::{FluidSetup, ProbeKind, Setup};
 
 use super::terms::{bodies_of, everywhere, params_of, surroundings_of};
 use super::warnings::{step_warnings, volume_warning};
@@ -42,10 +41,13 @@ impl<const D: usize> Liquid<D> {
             .extend(setup.fluid.iter().map(|f| InitialLiquid { shape: everywhere(), velocity: f.velocity }));
         let surroundings = surroundings_of(world, Step::new(0.0, 0.0));
         let mut state = State::with_second(&params, &bodies, &second, &surroundings);
-        let whirls: &[Whirls] = setup.fluid.as_ref().map_or(&[], |fluid| &fluid.whirls);
-        if !whirls.is_empty() {
+        if let Some(FluidSetup { whirls, strokes, .. }) = &setup.fluid
+            && !(whirls.is_empty() && strokes.is_empty())
+        {
             state.stir(&params, &|x| {
-                let added = whirls.iter().map(|whirls| whirls.velocity([x[0], x[1]]));
+                let x = [x[0], x[1]];
+                let of_strokes = strokes.iter().map(|stroke| stroke.velocity(x));
+                let added = whirls.iter().map(|whirls| whirls.velocity(x)).chain(of_strokes);
                 added.fold([0.0; D], |sum, [u, v]| std::array::from_fn(|axis| sum[axis] + [u, v, 0.0][axis]))
             });
         }

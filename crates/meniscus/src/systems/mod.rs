@@ -16,7 +16,8 @@ use meniscus_scene::{LiquidSetup, Method, ProbeKind, Setup};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use liquid::Liquid;
-pub(crate) use modes::{Modes, SavedModes};
+pub use modes::{ModeStrength, ModesView};
+pub(crate) use modes::{Modes, SavedModes, learnt_flows};
 
 use crate::controls::Controls;
 use crate::error::StepFailure;
@@ -52,6 +53,9 @@ pub(crate) trait System<const D: usize>: Any + Send {
         world: &World<D>,
         change: Rearrangement<D>,
     ) -> Result<Vec<BubbleEvent>, StepFailure>;
+
+    /// Is told that some of the bodies, or of the solids after them, will be there no longer: what they do to the fluid stays with it.
+    fn give_up(&mut self, _things: &[usize]) {}
 
     /// What a probe measures now.
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue;

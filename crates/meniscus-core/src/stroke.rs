@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sines::Sines;
-use super::transform::Transform;
-
 /// A line along which the fluid is set in motion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stroke {
@@ -18,7 +15,7 @@ pub struct Stroke {
 
 impl Stroke {
     /// The velocity that is drawn at a point: along the nearest piece, less the farther away, and eased at both ends.
-    fn velocity(&self, x: [f64; 2]) -> [f64; 2] {
+    pub fn velocity(&self, x: [f64; 2]) -> [f64; 2] {
         let mut nearest: Option<(f64, [f64; 2])> = None;
         for piece in self.points.windows(2) {
             let along = [piece[1][0] - piece[0][0], piece[1][1] - piece[0][1]];
@@ -37,12 +34,5 @@ impl Stroke {
         let Some((square, direction)) = nearest else { return [0.0; 2] };
         let speed = self.speed * (-square / (2.0 * self.width * self.width)).exp();
         direction.map(|component| speed * component)
-    }
-
-    /// The flow nearest to what is drawn, by its vorticity in sines: what is drawn without its gradient part, which pressure would take.
-    pub fn flow(&self, sines: &Sines) -> Vec<f64> {
-        let mut vorticity = vec![0.0; sines.len()];
-        Transform::new(sines).project(|x| self.velocity(x), &mut vorticity);
-        vorticity
     }
 }

@@ -1,6 +1,11 @@
 //! A flow of modes, with bodies in it. It lives in the plane; `D` is 2.
 
-use std::any::Any;
+mod basis;
+mod learn;
+mod live;
+mod meeting;
+mod things;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,20 +13,16 @@ use std::time::Instant;
 
 use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::particles::markers_along;
-use meniscus_core::shape::{RigidTransform, Shape, outline};
-use meniscus_core::vector::norm;
 use meniscus_io::{Channel, Frame, Points, names};
 use meniscus_liquid::{EnergyBook, VolumeBook};
-use meniscus_modal::flow::{Basis, Dynamics, Integrator, Stroke};
-use meniscus_modal::panels::{Body, Motion, Pose, Profile, Solution};
+use meniscus_modal::flow::{Basis, Dynamics, Integrator, drawn};
+use meniscus_modal::panels::{Body, Motion, Solution};
 use meniscus_modal::{
-    BodyState, Course, Encounters, Feedback, Forces, Observer, Params, State, StepInfo, Touching, Tracers,
-    Workspace, begin, step,
+    BodyState, Course, Feedback, Forces, Observer, Params, State, StepInfo, Tracers, Workspace, begin, step,
 };
-use meniscus_rigid::{RigidState, Touch, twist};
+use meniscus_rigid::RigidState;
 use meniscus_scene::{
     ModesFeedback, ModesForces, ModesIntegrator, ModesSetup, ProbeKind, STEPS_OF_SHEDDING, Setup, SolidSetup,
-    StrokeSetup,
 };
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,11 @@ use crate::error::StepFailure;
 use crate::stats::{BubbleEvent, CellCounts, ContactStats, ModesStats, ProbeValue, SolveStats, Stats};
 use crate::warning::Warning;
 use crate::world::{Step, World};
+use basis::{amplitudes_at_start, basis_of, coefficients_of};
+pub(crate) use learn::learnt_flows;
+pub use live::{ModeStrength, ModesView};
+use meeting::Meeting;
+use things::{Things, plane, space};
 
 /// A flow of modes, and what its solver works in.
 pub(crate) struct Modes<const D: usize> {
@@ -43,8 +49,8 @@ pub(crate) struct Modes<const D: usize> {
     workspace: Workspace,
     /// In s.
     longest_step: f64,
-    /// Drawn modes that hold nothing, of which nobody has been told.
-    empty: Vec<String>,
+    /// What nobody has been told of yet.
+    warnings: Vec<Warning>,
 }
 
 /// What a checkpoint keeps.
@@ -54,79 +60,25 @@ pub(crate) struct SavedModes<const D: usize> {
     bodies: Vec<RigidState<D>>,
 }
 
-/// The bodies of the scene, and after them its solids.
-struct Things {
-    bodies: Vec<Body>,
-    /// The centre of the area of each in its own frame: near the origin for bodies, whose centre of mass is there.
-    centres: Vec<[f64; 2]>,
-}
-
-impl Things {
-    fn new<const D: usize>(setup: &Setup<D>) -> Self {
-        let panel = of(setup).panel;
-        let of_body = setup.bodies.iter().map(|body| (&body.shape, body.density / setup.density));
-        let of_solid = setup.solids.iter().map(|solid| (&solid.shape, 0.0));
-        let thing = |(shape, density_ratio): (&Shape<D>, f64)| {
-            let shape: &dyn Any = shape;
-            let plane: &Shape<2> = shape.downcast_ref().expect("modes live in the plane");
-            let points = outline(plane, panel).expect("the scene has made this outline");
-            let (profile, centre) = Profile::of_polygon(&points);
-            (Body::of_density(profile, density_ratio), centre)
-        };
-        let (bodies, centres) = of_body.chain(of_solid).map(thing).unzip();
-        Self { bodies, centres }
-    }
-
-    /// Where one is, if its shape is moved like this.
-    fn pose<const D: usize>(&self, number: usize, transform: &RigidTransform<D>) -> Pose {
-        let matrix = transform.rotation.matrix();
-        let centre = plane(transform.apply(space(self.centres[number])));
-        Pose { centre, angle: matrix[1][0].atan2(matrix[0][0]) }
-    }
-
-    /// How a body of the scene is, and moves.
-    fn state<const D: usize>(&self, number: usize, state: &RigidState<D>) -> BodyState {
-        let [x, y] = plane(state.pose.rotation.apply(space(self.centres[number])));
-        let ([u, v], [_, _, spin]) = (plane(state.centre_velocity()), state.angular_velocity());
-        BodyState { pose: self.pose(number, &state.pose), motion: [u - spin * y, v + spin * x, spin] }
-    }
-
-    /// Gives bodies of the scene the motions of their centres.
-    fn give_motions<const D: usize>(&self, from: &[BodyState], bodies: &mut [RigidState<D>]) {
-        for ((body, centre), BodyState { motion: [u, v, spin], .. }) in
-            bodies.iter_mut().zip(&self.centres).zip(from)
-        {
-            let [x, y] = plane(body.pose.rotation.apply(space(*centre)));
-            body.velocity = twist::<D>(space([u + spin * y, v - spin * x]), [0.0, 0.0, *spin]);
-        }
-    }
-}
-
-fn plane<const D: usize>(x: [f64; D]) -> [f64; 2] {
-    [x[0], x[1]]
-}
-
-fn space<const D: usize>(x: [f64; 2]) -> [f64; D] {
-    std::array::from_fn(|axis| x[axis.min(1)])
-}
-
 impl<const D: usize> Modes<D> {
     pub fn new(world: &World<D>) -> Result<Self, StepFailure> {
         let setup = &world.setup;
-        let (basis, empty) = basis_of(setup);
+        let (basis, warnings) = basis_of(world);
         let mut vorticity = vec![0.0; basis.sines.len()];
         for wave in setup.fluid.iter().flat_map(|fluid| &fluid.whirls) {
             vorticity[basis.sines.place(wave.half_waves)] += wave.vorticity;
         }
-        for stroke in of(setup).strokes.iter().map(stroke).filter(|stroke| stroke.speed != 0.0) {
-            let drawn = stroke.flow(&basis.sines);
+        for stroke in setup.fluid.iter().flat_map(|fluid| &fluid.strokes) {
+            let drawn = drawn(stroke, &basis.sines);
             vorticity.iter_mut().zip(&drawn).for_each(|(to, w)| *to += w);
         }
-        let flow = Dynamics::new(&basis).coefficients_of(&vorticity);
+        let mut flow = coefficients_of(&vorticity, &basis);
+        let of_modes = amplitudes_at_start(setup, &basis, |_| true);
+        flow.iter_mut().zip(of_modes).for_each(|(to, part)| *to += part);
         let bodies: Vec<RigidState<D>> = world.bodies.iter().map(RigidState::new).collect();
         let state = State { flow, ..State::new(basis) };
         let mut system = Self::resume(world, SavedModes { state, bodies });
-        system.empty = empty;
+        system.warnings = warnings;
         system.saved.state.bodies = system.states(world, Step::new(0.0, 0.0));
         begin(&mut system.saved.state, &system.things.bodies, &mut system.workspace)?;
         system.saved.state.tracers = vec![Tracers::default(); setup.smoke.len()];
@@ -134,12 +86,17 @@ impl<const D: usize> Modes<D> {
         Ok(system)
     }
 
-    /// Goes on in other modes: with the part of the flow that they hold.
-    fn change_basis(&mut self, basis: Basis) {
+    /// Goes on in other modes: with the part of the flow that they hold, and what new ones have at the start.
+    fn change_basis(&mut self, basis: Basis, setup: &Setup<D>) {
         let state = &mut self.saved.state;
         let vorticity = Dynamics::new(&state.basis).vorticity_of(&state.flow);
         let moved = state.basis.sines.moved(&vorticity, &basis.sines);
-        state.flow = Dynamics::new(&basis).coefficients_of(&moved);
+        state.flow = coefficients_of(&moved, &basis);
+        let enrichment = &state.basis.enrichment;
+        let was =
+            |name: &str| enrichment.iter().any(|mode| mode.name == name || mode.name == format!("{name}-1"));
+        let of_new = amplitudes_at_start(setup, &basis, |name| !was(name));
+        state.flow.iter_mut().zip(of_new).for_each(|(to, part)| *to += part);
         self.observer = Observer::new(&basis);
         state.basis = basis;
     }
@@ -205,7 +162,7 @@ impl<const D: usize> Modes<D> {
             saved,
             workspace: Workspace::default(),
             longest_step,
-            empty: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 
@@ -316,21 +273,6 @@ impl<const D: usize> Modes<D> {
     }
 }
 
-/// The modes of a scene, and the names of those that hold nothing which the ones before do not.
-fn basis_of<const D: usize>(setup: &Setup<D>) -> (Basis, Vec<String>) {
-    let modes = of(setup);
-    let sides = setup.grid.cells.map(|n| n as f64 * setup.grid.dx);
-    let mut basis = Basis::new(plane(sides), modes.count);
-    let mut empty = Vec::new();
-    for drawn in &modes.strokes {
-        let stroke = Stroke { speed: 1.0, ..stroke(drawn) };
-        if !basis.add_mode(&drawn.name, &stroke.flow(&basis.fine_sines())) {
-            empty.push(drawn.name.clone());
-        }
-    }
-    (basis, empty)
-}
-
 fn plane_cells<const D: usize>(grid: &Grid<D>) -> [usize; 2] {
     [grid.cells[0], grid.cells[1]]
 }
@@ -338,64 +280,6 @@ fn plane_cells<const D: usize>(grid: &Grid<D>) -> [usize; 2] {
 fn of<const D: usize>(setup: &Setup<D>) -> &ModesSetup {
     setup.modes.as_ref().expect("a scene of modes")
 }
-
-fn stroke(setup: &StrokeSetup) -> Stroke {
-    Stroke { points: setup.points.clone(), width: setup.width, speed: setup.speed }
-}
-
-/// What bodies meet in a step.
-struct Meeting<'a, const D: usize> {
-    world: &'a World<D>,
-    things: &'a Things,
-    bodies: &'a mut [RigidState<D>],
-    now: Step,
-    contacts: ContactStats,
-}
-
-/// Moves bodies as their states say, and has these follow.
-fn go<const D: usize>(
-    world: &World<D>,
-    things: &Things,
-    bodies: &mut [RigidState<D>],
-    states: &mut [BodyState],
-    now: Step,
-) -> ContactStats {
-    things.give_motions(states, bodies);
-    let contacts = world.move_bodies(bodies, now);
-    for (k, (body, state)) in bodies.iter().zip(states).enumerate() {
-        *state = things.state(k, body);
-    }
-    contacts
-}
-
-/// How near things are that touch, in cells: as in the liquid on a grid.
-const TOUCHING: f64 = 2e-3;
-
-impl<const D: usize> Encounters for Meeting<'_, D> {
-    fn travel(&mut self, states: &mut [BodyState], _: &[Course], _: f64) {
-        self.contacts = go(self.world, self.things, self.bodies, states, self.now);
-    }
-
-    fn preview(&mut self, states: &mut [BodyState], _: &[Course], _: f64) {
-        go(self.world, self.things, &mut self.bodies.to_vec(), states, self.now);
-    }
-
-    fn touches(&mut self, states: &[BodyState], dt: f64) -> Touching {
-        self.things.give_motions(states, self.bodies);
-        let Some(ahead) = self.world.ahead(self.now) else { return Touching::default() };
-        let touch = |touch: Touch<D>| {
-            let Touch { body, other, point, normal, gap, velocity, friction } = touch;
-            let [point, normal, velocity] = [point, normal, velocity].map(plane);
-            Touch { body, other, point, normal, gap, velocity, friction }
-        };
-        Touching {
-            touches: ahead.touches(self.bodies, dt).into_iter().map(touch).collect(),
-            near: TOUCHING * self.world.setup.grid.dx,
-            rest: 2.0 * norm(self.world.controls().gravity) * dt,
-        }
-    }
-}
-
 impl<const D: usize> System<D> for Modes<D> {
     fn time(&self) -> f64 {
         self.saved.state.time
@@ -439,8 +323,7 @@ impl<const D: usize> System<D> for Modes<D> {
         let mut stats = self.stats(world, now, &info, contacts);
         stats.solve.seconds = seconds;
         stats.stages = info.stages.iter().map(|&(stage, seconds)| (stage.to_owned(), seconds)).collect();
-        let empty = self.empty.drain(..).map(|mode| Warning::ModeHoldsNothing { mode });
-        stats.warnings.extend(empty);
+        stats.warnings.append(&mut self.warnings);
         if !info.contacts.is_settled {
             let (touches, rounds) = (info.contacts.touches, 0);
             stats.warnings.push(Warning::UnsettledContacts { touches, rounds });
@@ -457,11 +340,11 @@ impl<const D: usize> System<D> for Modes<D> {
         let of_smoke =
             |number: &Option<usize>| number.map_or_else(Tracers::default, |number| old[number].clone());
         self.saved.state.tracers = change.smoke.iter().map(of_smoke).collect();
-        let (basis, empty) = basis_of(&world.setup);
+        let (basis, warnings) = basis_of(world);
         let is_same_basis = basis == self.saved.state.basis;
         if !is_same_basis {
-            self.change_basis(basis);
-            self.empty = empty;
+            self.change_basis(basis, &world.setup);
+            self.warnings = warnings;
         }
         let panels: usize = self.things.bodies.iter().map(Body::panels).sum();
         let are_same = change.bodies == self.saved.bodies
@@ -479,6 +362,12 @@ impl<const D: usize> System<D> for Modes<D> {
         }
         begin(&mut self.saved.state, &self.things.bodies, &mut self.workspace)?;
         Ok(Vec::new())
+    }
+
+    fn give_up(&mut self, things: &[usize]) {
+        let Self { saved, observer, things: Things { bodies, .. }, .. } = self;
+        let shed = observer.flow_of_sheets(&saved.state, bodies, |thing| things.contains(&thing));
+        saved.state.flow.iter_mut().zip(shed).for_each(|(to, part)| *to += part);
     }
 
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {

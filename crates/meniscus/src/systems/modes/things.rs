@@ -1,0 +1,69 @@
+//! Bodies and solids of a scene as bodies with panels.
+
+use std::any::Any;
+
+use meniscus_core::shape::{RigidTransform, Shape, outline};
+use meniscus_modal::BodyState;
+use meniscus_modal::panels::{Body, Pose, Profile};
+use meniscus_rigid::{RigidState, twist};
+use meniscus_scene::Setup;
+
+use super::of;
+
+/// The bodies of the scene, and after them its solids.
+pub struct Things {
+    pub bodies: Vec<Body>,
+    /// The centre of the area of each in its own frame: near the origin for bodies, whose centre of mass is there.
+    centres: Vec<[f64; 2]>,
+}
+
+impl Things {
+    pub fn new<const D: usize>(setup: &Setup<D>) -> Self {
+        let panel = of(setup).panel;
+        let of_body = setup.bodies.iter().map(|body| (&body.shape, body.density / setup.density));
+        let of_solid = setup.solids.iter().map(|solid| (&solid.shape, 0.0));
+        let thing = |(shape, density_ratio): (&Shape<D>, f64)| {
+            let shape: &dyn Any = shape;
+            let plane: &Shape<2> = shape.downcast_ref().expect("modes live in the plane");
+            let points = outline(plane, panel).expect("the scene has made this outline");
+            let (profile, centre) = Profile::of_polygon(&points);
+            (Body::of_density(profile, density_ratio), centre)
+        };
+        let (bodies, centres) = of_body.chain(of_solid).map(thing).unzip();
+        Self { bodies, centres }
+    }
+
+    /// Where one is, if its shape is moved like this.
+    pub fn pose<const D: usize>(&self, number: usize, transform: &RigidTransform<D>) -> Pose {
+        let matrix = transform.rotation.matrix();
+        let centre = plane(transform.apply(space(self.centres[number])));
+        Pose { centre, angle: matrix[1][0].atan2(matrix[0][0]) }
+    }
+
+    /// How a body of the scene is, and moves.
+    pub fn state<const D: usize>(&self, number: usize, state: &RigidState<D>) -> BodyState {
+        let [x, y] = plane(state.pose.rotation.apply(space(self.centres[number])));
+        let ([u, v], [_, _, spin]) = (plane(state.centre_velocity()), state.angular_velocity());
+        BodyState { pose: self.pose(number, &state.pose), motion: [u - spin * y, v + spin * x, spin] }
+    }
+
+    /// Gives bodies of the scene the motions of their centres.
+    pub fn give_motions<const D: usize>(&self, from: &[BodyState], bodies: &mut [RigidState<D>]) {
+        for ((body, centre), BodyState { motion: [u, v, spin], .. }) in
+            bodies.iter_mut().zip(&self.centres).zip(from)
+        {
+            let [x, y] = plane(body.pose.rotation.apply(space(*centre)));
+            body.velocity = twist::<D>(space([u + spin * y, v - spin * x]), [0.0, 0.0, *spin]);
+        }
+    }
+}
+
+/// The two components of a vector in the plane.
+pub fn plane<const D: usize>(x: [f64; D]) -> [f64; 2] {
+    [x[0], x[1]]
+}
+
+/// A vector of two components, as the front door has it.
+pub fn space<const D: usize>(x: [f64; 2]) -> [f64; D] {
+    std::array::from_fn(|axis| x[axis.min(1)])
+}
