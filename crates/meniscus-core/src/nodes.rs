@@ -55,6 +55,10 @@ const TOUCHES: f64 = 1e-3;
 const LOOKS: usize = 8;
 /// Halvings until the place of a wall is known to rounding.
 const HALVINGS: usize = 45;
+/// No grid shows more modes: what they do to each other would take minutes to find.
+const MOST_MODES: usize = 256;
+/// Corners in the fluid for each mode, at least: four for a half wave along each axis.
+const CORNERS_A_MODE: usize = 16;
 
 impl Nodes {
     /// The corners of a box from the origin on, with solids in it.
@@ -91,6 +95,12 @@ impl Nodes {
     /// How many corners there are along x and y.
     pub fn counts(&self) -> [usize; 2] {
         self.cells.map(|count| count + 1)
+    }
+
+    /// How many eigenmodes of the fluid there may be, at most, to be found here.
+    pub fn most_modes(&self) -> usize {
+        let fluid = self.of.iter().filter(|of| **of == Node::Fluid).count();
+        (fluid / CORNERS_A_MODE).min(MOST_MODES)
     }
 
     /// The next corner along an axis.

@@ -48,6 +48,7 @@ mod observe;
 mod of_basis;
 pub mod panels;
 mod params;
+pub mod space;
 mod state;
 mod step;
 mod tracers;

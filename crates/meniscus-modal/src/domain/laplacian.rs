@@ -118,17 +118,20 @@ impl Laplacian {
         self.places.iter().map(|place| place.map_or(0.0, |place| list[place])).collect()
     }
 
-    /// What the differences of a function along the ways between corners, of which each leads from one point to another, make of the first form with each unit function.
-    pub fn differences(&self, nodes: &Nodes, difference: impl Fn([f64; 2], [f64; 2]) -> f64) -> Vec<f64> {
+    /// What the differences of the stream function of a velocity along the ways between corners make of the first form with each unit function.
+    pub fn differences(&self, nodes: &Nodes, velocity: impl Fn([f64; 2]) -> [f64; 2]) -> Vec<f64> {
         let mut sums = vec![0.0; self.len()];
         let ny = nodes.counts()[1];
         let point = |node: usize| [node / ny, node % ny].map(|k| k as f64 * nodes.dx);
         for from in (0..nodes.of.len()).filter(|&node| nodes.of[node] == Node::Fluid) {
             let place = self.places[from].expect("in the fluid");
             for way in ways(nodes, from) {
-                let mut end = point(from);
-                end[way.axis] += (2.0 * way.side as f64 - 1.0) * way.open * nodes.dx;
-                let value = difference(point(from), end) / way.open;
+                let forth = 2.0 * way.side as f64 - 1.0;
+                let mut middle = point(from);
+                middle[way.axis] += 0.5 * forth * way.open * nodes.dx;
+                let [u, v] = velocity(middle);
+                // The difference over the open part of the way.
+                let value = forth * nodes.dx * if way.axis == 0 { -v } else { u };
                 sums[place] -= value;
                 if let Node::Island(island) = nodes.of[way.to] {
                     sums[self.len() - self.islands + island] += value;

@@ -27,4 +27,4 @@ mod tests;
 
 pub use dynamics::Dynamics;
 pub use error::DomainError;
-pub use modes::{MOST_MODES, Modes};
+pub use modes::Modes;

@@ -12,10 +12,6 @@ use super::error::DomainError;
 use super::laplacian::Laplacian;
 use super::tensor::Tensor;
 
-/// No domain has more modes: what they do to each other would take minutes to find.
-pub const MOST_MODES: usize = 256;
-/// Corners in the fluid for each mode, at least: four for a half wave along each axis.
-const CORNERS_A_MODE: usize = 16;
 /// Eigenvalues that differ by less than this part are one.
 const ALIKE: f64 = 1e-7;
 
@@ -43,7 +39,7 @@ impl Modes {
     /// If there are more modes than the grid shows.
     pub fn find(nodes: &Nodes, count: usize) -> Result<Self, DomainError> {
         let mut laplacian = Laplacian::new(nodes)?;
-        let most = most_modes(nodes);
+        let most = nodes.most_modes();
         if count > most {
             return Err(DomainError::TooMany { count, most });
         }
@@ -128,10 +124,11 @@ impl Modes {
         flow
     }
 
-    /// The flow nearest to another one, which need not heed walls and islands, by the differences of its stream function from one point to another: eigenmodes nearest in energy, and the circulation that it has about islands.
-    pub fn nearest(&self, difference: impl Fn([f64; 2], [f64; 2]) -> f64) -> Result<Vec<f64>, DomainError> {
+    /// The flow nearest to a field of velocities, which need not heed walls and islands, and may have a part that is a gradient: eigenmodes nearest in energy, and the circulation that it has about
+    /// islands.
+    pub fn nearest(&self, velocity: impl Fn([f64; 2]) -> [f64; 2]) -> Result<Vec<f64>, DomainError> {
         let laplacian = Laplacian::new(&self.nodes)?;
-        let sums = laplacian.differences(&self.nodes, difference);
+        let sums = laplacian.differences(&self.nodes, velocity);
         let count = self.eigenvalues.len();
         let at_nodes = laplacian.at_nodes(&sums);
         // Islands have many corners, and one sum.
@@ -229,12 +226,6 @@ pub(super) fn irrotational(turning: &[Vec<f64>], flow: &[f64], eigenmodes: usize
         sums.iter_mut().zip(turning).for_each(|(sum, turns)| *sum += amplitude * turns);
     }
     sums
-}
-
-/// The most modes that a grid shows.
-fn most_modes(nodes: &Nodes) -> usize {
-    let fluid = nodes.of.iter().filter(|of| **of == Node::Fluid).count();
-    (fluid / CORNERS_A_MODE).min(MOST_MODES)
 }
 
 impl Eigenmodes {

@@ -280,10 +280,13 @@ fn rooms_that_are_apart_have_modes_of_their_own() {
 #[test]
 fn the_nearest_flow_to_whirls_has_their_circulation_about_an_island() {
     let [a, b] = [PI / 2.0, PI];
-    let stream = |x: [f64; 2]| (a * x[0]).sin() * (b * x[1]).sin() / (a * a + b * b);
-    let difference = |from: [f64; 2], to: [f64; 2]| stream(to) - stream(from);
+    let velocity = |x: [f64; 2]| {
+        let [u, v] = [(a * x[0]).sin() * (b * x[1]).cos() * b, -(a * x[0]).cos() * (b * x[1]).sin() * a];
+        // A gradient is taken from it.
+        [u / (a * a + b * b) + 2.0 * x[0], v / (a * a + b * b) - 3.0 * x[1]]
+    };
     let alone = Modes::find(&between([2.0, 1.0], 64, &[]), 10).expect("found");
-    let flow = alone.nearest(difference).expect("found");
+    let flow = alone.nearest(velocity).expect("found");
     assert!((flow[0] - 1.0).abs() < 2e-3 && largest(flow[1..].to_vec()) < 1e-6, "{flow:?}");
     // The integral of the vorticity over the disc.
     let expected: f64 = (0..400 * 400)
@@ -293,7 +296,7 @@ fn the_nearest_flow_to_whirls_has_their_circulation_about_an_island() {
         .sum();
     let off = [48, 96].map(|cells| {
         let modes = Modes::find(&between([2.0, 1.0], cells, &[disc([0.6, 0.45], 0.2)]), 30).expect("found");
-        let flow = modes.nearest(difference).expect("found");
+        let flow = modes.nearest(velocity).expect("found");
         modes.circulations(&flow)[0] / expected - 1.0
     });
     assert!(off[0].abs() < 0.03 && off[1].abs() < 0.01, "{expected} {off:?}");
