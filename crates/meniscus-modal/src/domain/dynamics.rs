@@ -48,12 +48,6 @@ impl Dynamics {
             self.vorticity.iter_mut().zip(turning).for_each(|(w, turns)| *w -= amplitude * turns);
         }
     }
-
-    /// The sum of w² over eigenmodes: 8 / A of the enstrophy.
-    pub fn enstrophy(&mut self, flow: &[f64]) -> f64 {
-        self.turn(flow);
-        dot(&self.vorticity, &self.vorticity)
-    }
 }
 
 impl Advection for Dynamics {

@@ -5,6 +5,7 @@ use faer::{Accum, Mat, MatRef, Par, Side};
 
 use super::error::DomainError;
 use super::laplacian::Laplacian;
+use crate::flow::dot;
 
 /// Stream functions with -Δψ = λψ, orthogonal, in ascending order of λ.
 pub struct Eigenmodes {
@@ -199,10 +200,6 @@ fn product(a: MatRef<f64>, b: MatRef<f64>) -> Mat<f64> {
     let mut c = Mat::zeros(a.nrows(), b.ncols());
     matmul(c.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
     c
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    crate::flow::dot(a, b)
 }
 
 fn norm(a: &[f64]) -> f64 {

@@ -64,7 +64,7 @@ impl Modes {
             area,
             eigenvalues: eigenmodes.values,
             profiles,
-            turning: turning.iter().map(|list| scaled(list, 1.0)).collect(),
+            turning,
             about: about.iter().map(|list| scaled(list, scale)).collect(),
             tensor: Arc::new(tensor),
         })
@@ -98,6 +98,13 @@ impl Modes {
     /// What the circulations of a flow add to the coefficients of eigenmodes without turning.
     pub fn irrotational(&self, flow: &[f64]) -> Vec<f64> {
         irrotational(&self.turning, flow, self.eigenvalues.len())
+    }
+
+    /// The integral of half the square of the vorticity of a flow, in m²/s².
+    pub fn enstrophy(&self, flow: &[f64]) -> f64 {
+        let irrotational = self.irrotational(flow);
+        let squares = flow.iter().zip(&irrotational).map(|(b, s)| (b - s) * (b - s));
+        0.125 * self.area * squares.sum::<f64>()
     }
 
     /// The circulation of a flow about each island, in m²/s, counter-clockwise.

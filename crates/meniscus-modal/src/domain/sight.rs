@@ -1,6 +1,7 @@
 //! Velocities between islands, as they are shown.
 
 use meniscus_core::nodes::{Node, Nodes};
+use meniscus_core::parallel;
 
 use super::modes::Modes;
 use crate::tracers::Velocities;
@@ -35,7 +36,7 @@ impl Modes {
     pub fn velocities(&self, streams: &[f64]) -> Velocities {
         let nodes = self.nodes();
         let size = nodes.cells.map(|count| count as f64 * nodes.dx);
-        let values = meniscus_core::parallel::map_each(streams.len(), |node| {
+        let values = parallel::map_each(streams.len(), |node| {
             velocity_at(nodes, node, &|node| streams[node]).map(|v| v as f32)
         });
         Velocities::at_nodes(size, nodes.cells, values)

@@ -66,7 +66,7 @@ impl Medium<2> for Islands {
     }
 
     fn enstrophy(&self, flow: &[f64]) -> f64 {
-        0.125 * self.modes.area() * Dynamics::new(&self.modes).enstrophy(flow)
+        self.modes.enstrophy(flow)
     }
 
     fn velocity(&self, flow: &[f64], x: [f64; 2]) -> [f64; 2] {

@@ -277,15 +277,13 @@ impl<const D: usize, M: Medium<D>> System<D> for Flow<D, M> {
         if !(change.left.is_empty() && change.taken.is_empty()) {
             return Err("solids that the modes lie between do not come and go while the flow runs".into());
         }
+        if self.state.flow.len() != self.alone.dynamics().squares().len() {
+            return Err("the number of modes of a flow without bodies does not change while it runs".into());
+        }
         let old = std::mem::take(&mut self.state.tracers);
         let of_smoke =
             |number: &Option<usize>| number.map_or_else(Tracers::default, |number| old[number].clone());
         self.state.tracers = change.smoke.iter().map(of_smoke).collect();
-        // With another number of modes, as many of them as there are in both: they come in one order.
-        let eigenmodes = self.alone.dynamics().squares().len();
-        if self.state.flow.len() != eigenmodes {
-            return Err("the number of modes between solids does not change while the flow runs".into());
-        }
         Ok(Vec::new())
     }
 
