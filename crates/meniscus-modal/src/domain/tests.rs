@@ -249,7 +249,7 @@ fn a_flow_without_vorticity_stays_as_it_is() {
 #[test]
 fn viscosity_takes_twice_the_enstrophy_from_the_energy() {
     let modes = islands(48, 24);
-    let (mut dynamics, decay) = (Dynamics::new(&modes), Decay::of_domain(&modes));
+    let (dynamics, decay) = (Dynamics::new(&modes), Decay::of_domain(&modes));
     let start = some_flow(&modes);
     let (mut flow, diffusion) = (start.clone(), 1e-8);
     decay.apply(&mut flow, diffusion);
@@ -290,7 +290,7 @@ fn the_nearest_flow_to_whirls_has_their_circulation_about_an_island() {
     assert!((flow[0] - 1.0).abs() < 2e-3 && largest(flow[1..].to_vec()) < 1e-6, "{flow:?}");
     // The integral of the vorticity over the disc.
     let expected: f64 = (0..400 * 400)
-        .map(|k| [k / 400, k % 400].map(|c| 0.4 * (c as f64 + 0.5) / 400.0 - 0.2))
+        .map(|k| [k / 400, k % 400].map(|c| 0.4 * (f64::from(c) + 0.5) / 400.0 - 0.2))
         .filter(|x| x[0].hypot(x[1]) < 0.2)
         .map(|x| (a * (0.6 + x[0])).sin() * (b * (0.45 + x[1])).sin() * 1e-6)
         .sum();
