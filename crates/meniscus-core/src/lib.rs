@@ -12,6 +12,7 @@ pub mod fractions;
 pub mod grid;
 pub mod interpolate;
 pub mod level_set;
+pub mod nodes;
 pub mod parallel;
 pub mod particles;
 pub mod serde_array;

@@ -18,6 +18,11 @@ pub fn dot<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
     (0..D).map(|i| a[i] * b[i]).sum()
 }
 
+/// The vector product.
+pub fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
 /// The Euclidean length.
 #[inline]
 pub fn norm<const D: usize>(a: [f64; D]) -> f64 {

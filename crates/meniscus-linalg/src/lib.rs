@@ -11,6 +11,7 @@ mod deflation;
 mod multigrid;
 mod operator;
 mod outcome;
+mod plane;
 mod profile;
 mod real;
 mod solver;
@@ -23,6 +24,7 @@ pub use operator::{
     upper_face,
 };
 pub use outcome::{Sealed, SolveError, SolveInfo, SolveParams};
+pub use plane::PlaneSolver;
 pub use profile::{Kernel, Profile};
 pub use solver::{Solver, Workspace};
 

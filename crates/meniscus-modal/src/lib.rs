@@ -37,8 +37,10 @@
 //! # Ok::<(), meniscus_modal::StepError>(())
 //! ```
 
+mod alone;
 mod contact;
 mod course;
+pub mod domain;
 mod error;
 mod find;
 pub mod flow;
@@ -46,6 +48,7 @@ mod observe;
 mod of_basis;
 pub mod panels;
 mod params;
+pub mod space;
 mod state;
 mod step;
 mod tracers;
@@ -56,6 +59,7 @@ mod contact_tests;
 #[cfg(test)]
 mod step_tests;
 
+pub use alone::{Alone, Carriage, FlowState};
 pub use contact::Contacts;
 pub use course::{Course, Encounters, Touching, Unhindered};
 pub use error::StepError;
@@ -63,5 +67,5 @@ pub use observe::{Energies, Observer};
 pub use params::{Feedback, Forces, Params};
 pub use state::{BodyState, State};
 pub use step::{StepInfo, Workspace, begin, step, stir};
-pub use tracers::Tracers;
+pub use tracers::{Tracers, Velocities};
 pub use wake::{Blob, Wake};

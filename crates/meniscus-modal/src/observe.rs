@@ -3,7 +3,7 @@
 use meniscus_core::parallel;
 use serde::Serialize;
 
-use crate::flow::{Basis, Sines, streams_at_nodes};
+use crate::flow::{Advection, Basis, Sines, streams_at_nodes};
 use crate::of_basis::OfBasis;
 use crate::panels::{Body, Immersed, add_streams_in_box};
 use crate::params::Params;

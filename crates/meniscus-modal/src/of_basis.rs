@@ -1,6 +1,6 @@
 //! What follows from a basis.
 
-use crate::flow::{Basis, Decay, Dynamics, Sample, Sines, samples};
+use crate::flow::{Advection, Basis, Decay, Dynamics, Sample, Sines, samples};
 use crate::panels::{Body, Images, Immersed, Pose, add_streams_in_box};
 use crate::state::State;
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use crate::flow::{Basis, Dynamics, Integrator, samples};
+use crate::flow::{Advection, Basis, Dynamics, Integrator, samples};
 use crate::panels::tests::{at, disc, ellipse};
 use crate::panels::{Body, Drive, Images, Immersed, Pose, Profile, Solution};
 use crate::*;

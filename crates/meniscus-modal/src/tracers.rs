@@ -11,16 +11,18 @@ use crate::panels::{Body, Pose};
 
 /// Points that show the flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tracers {
+pub struct Tracers<const D: usize = 2> {
     /// Where they are, in m.
     #[serde(with = "bulk")]
-    pub position: Vec<[f32; 2]>,
+    pub position: Vec<[f32; D]>,
 }
 
 /// Tracers that are moved together, so that what comes of it does not depend on the number of threads.
 const PIECE: usize = 4096;
 /// Tracers that are worked on together.
 const LANES: usize = 16;
+/// Corners of a cell, in space.
+const CORNERS: usize = 8;
 /// 2^23: a float of that size counts ones with its last bits, which are these.
 const COUNT: f32 = 8_388_608.0;
 const COUNT_BITS: u32 = 0x7f_ffff;
@@ -30,8 +32,25 @@ const CELLS: usize = 128;
 impl Tracers {
     /// Carries them for a time by a flow that stays as it is (the midpoint rule); none leaves the box or gets into a body.
     pub fn carry(&mut self, velocities: &Velocities, bodies: &[Body], poses: &[Pose], dt: f64) {
-        let half = 0.5 * dt as f32;
         let obstacles: Vec<Obstacle> = bodies.iter().zip(poses).map(Obstacle::new).collect();
+        let keep_out = |x: &mut [f32; 2]| {
+            for obstacle in &obstacles {
+                obstacle.keep_out(x);
+            }
+        };
+        self.carry_past(velocities, &keep_out, dt);
+    }
+}
+
+impl<const D: usize> Tracers<D> {
+    /// The same past anything: `keep_out` moves a point out of it.
+    pub fn carry_past(
+        &mut self,
+        velocities: &Velocities<D>,
+        keep_out: &(dyn Fn(&mut [f32; D]) + Sync),
+        dt: f64,
+    ) {
+        let half = 0.5 * dt as f32;
         parallel::for_chunks(&mut self.position, PIECE, |_, points| {
             simd(
                 #[inline(always)]
@@ -42,10 +61,8 @@ impl Tracers {
                 },
             );
             for x in points {
-                for obstacle in &obstacles {
-                    obstacle.keep_out(x);
-                }
-                *x = [0, 1].map(|axis| x[axis].clamp(0.0, velocities.size[axis]));
+                keep_out(x);
+                *x = std::array::from_fn(|axis| x[axis].clamp(0.0, velocities.size[axis]));
             }
         });
     }
@@ -54,23 +71,29 @@ impl Tracers {
     pub fn fill(
         &mut self,
         dx: f64,
-        [first, last]: [[usize; 2]; 2],
+        [first, last]: [[usize; D]; 2],
         salt: u64,
-        belongs: impl Fn([f64; 2]) -> bool + Sync,
+        belongs: impl Fn([f64; D]) -> bool + Sync,
     ) {
-        let along = markers_along::<2>() as f64 / dx;
-        let count = [0, 1].map(|axis| (last[axis] + 1).saturating_sub(first[axis]));
-        let mut is_full = vec![false; count[0] * count[1]];
+        let along = markers_along::<D>() as f64 / dx;
+        let count: [usize; D] = std::array::from_fn(|axis| (last[axis] + 1).saturating_sub(first[axis]));
+        let mut is_full = vec![false; count.iter().product()];
         for x in &self.position {
             let part = x.map(|x| (f64::from(x) * along) as usize);
-            if (0..2).all(|axis| (first[axis]..=last[axis]).contains(&part[axis])) {
-                is_full[(part[0] - first[0]) * count[1] + part[1] - first[1]] = true;
+            if (0..D).all(|axis| (first[axis]..=last[axis]).contains(&part[axis])) {
+                is_full[(0..D).fold(0, |number, axis| number * count[axis] + part[axis] - first[axis])] =
+                    true;
             }
         }
         let new = parallel::gather(is_full.len(), |number| {
-            let part = [first[0] + number / count[1], first[1] + number % count[1]];
+            let mut left = number;
+            let mut part = first;
+            for axis in (0..D).rev() {
+                part[axis] += left % count[axis];
+                left /= count[axis];
+            }
             // Parts are as half-cells of cells of a grid that is finer.
-            let half = part[0] % 2 + 2 * (part[1] % 2);
+            let half = (0..D).map(|axis| (part[axis] % 2) << axis).sum();
             let x = jittered(part.map(|p| p / 2), half, salt).map(|c| (2.0 * f64::from(c) / along) as f32);
             (!is_full[number] && belongs(x.map(f64::from))).then_some(x)
         });
@@ -79,17 +102,17 @@ impl Tracers {
 }
 
 /// The velocity on a grid of points.
-pub struct Velocities {
-    size: [f32; 2],
+pub struct Velocities<const D: usize = 2> {
+    size: [f32; D],
     /// Cells in a metre along each axis.
-    per_metre: [f32; 2],
+    per_metre: [f32; D],
     /// The end of the last cell along each axis, and its number.
-    last: [f32; 2],
-    last_cell: [u32; 2],
-    /// Points along y.
-    columns: usize,
-    /// By x.
-    values: Vec<[f32; 2]>,
+    last: [f32; D],
+    last_cell: [u32; D],
+    /// Points from one to the next along each axis.
+    strides: [usize; D],
+    /// By x, and in these by y.
+    values: Vec<[f32; D]>,
 }
 
 impl Velocities {
@@ -99,34 +122,44 @@ impl Velocities {
         let cells = sines.size.map(|side| ((CELLS as f64 * side / longer).round() as usize).max(2));
         let values = velocities_at_nodes(sines, vorticity, cells);
         let values = values.into_iter().map(|velocity| velocity.map(|v| v as f32)).collect();
-        let size = sines.size.map(|side| side as f32);
-        let per_metre = [0, 1].map(|axis| cells[axis] as f32 / size[axis]);
+        Self::at_nodes(sines.size, cells, values)
+    }
+}
+
+impl<const D: usize> Velocities<D> {
+    /// By those at the corners of the cells of a box, in lists by x, and these by y.
+    pub fn at_nodes(size: [f64; D], cells: [usize; D], values: Vec<[f32; D]>) -> Self {
+        let size = size.map(|side| side as f32);
+        let per_metre = std::array::from_fn(|axis| cells[axis] as f32 / size[axis]);
         let (last, last_cell) = (cells.map(|count| count as f32), cells.map(|count| count as u32 - 1));
-        Self { size, per_metre, last, last_cell, columns: cells[1] + 1, values }
+        let strides = std::array::from_fn(|axis| cells[axis + 1..].iter().map(|count| count + 1).product());
+        Self { size, per_metre, last, last_cell, strides, values }
     }
 
     /// Carries some points for two times a half by the midpoint rule.
     #[inline(always)]
-    fn carry(&self, points: &mut [[f32; 2]], half: f32) {
-        let mut x = [[0.0; LANES]; 2];
+    fn carry(&self, points: &mut [[f32; D]], half: f32) {
+        let mut x = [[0.0; LANES]; D];
         for (lane, point) in points.iter().enumerate() {
-            [x[0][lane], x[1][lane]] = *point;
+            for axis in 0..D {
+                x[axis][lane] = point[axis];
+            }
         }
         let first = self.at(&x);
-        let middle: [[f32; LANES]; 2] =
-            [0, 1].map(|axis| std::array::from_fn(|lane| x[axis][lane] + half * first[axis][lane]));
+        let middle: [[f32; LANES]; D] =
+            std::array::from_fn(|axis| std::array::from_fn(|lane| x[axis][lane] + half * first[axis][lane]));
         let velocity = self.at(&middle);
         for (lane, point) in points.iter_mut().enumerate() {
-            *point = [0, 1].map(|axis| x[axis][lane] + 2.0 * half * velocity[axis][lane]);
+            *point = std::array::from_fn(|axis| x[axis][lane] + 2.0 * half * velocity[axis][lane]);
         }
     }
 
     /// At points; beyond the box that of its edge.
     #[inline(always)]
-    fn at(&self, x: &[[f32; LANES]; 2]) -> [[f32; LANES]; 2] {
-        let mut cells = [[0; LANES]; 2];
-        let mut parts = [[0.0; LANES]; 2];
-        for axis in 0..2 {
+    fn at(&self, x: &[[f32; LANES]; D]) -> [[f32; LANES]; D] {
+        let mut cells = [[0; LANES]; D];
+        let mut parts = [[0.0; LANES]; D];
+        for axis in 0..D {
             for lane in 0..LANES {
                 let along = (x[axis][lane] * self.per_metre[axis]).max(0.0).min(self.last[axis]);
                 let cell = (along.floor() + COUNT).to_bits() & COUNT_BITS;
@@ -135,25 +168,30 @@ impl Velocities {
                 parts[axis][lane] = along - cell as i32 as f32;
             }
         }
-        let mut corners = [[[0.0; LANES]; 2]; 4];
+        let mut corners = [[[0.0; LANES]; D]; CORNERS];
         for lane in 0..LANES {
-            let first = cells[0][lane] as usize * self.columns + cells[1][lane] as usize;
-            let lower = &self.values[first..first + 2];
-            let upper = &self.values[first + self.columns..first + self.columns + 2];
-            for (corner, value) in corners.iter_mut().zip([lower[0], lower[1], upper[0], upper[1]]) {
-                [corner[0][lane], corner[1][lane]] = value;
+            let first: usize = (0..D).map(|axis| cells[axis][lane] as usize * self.strides[axis]).sum();
+            for (number, corner) in corners[..1 << D].iter_mut().enumerate() {
+                // The first bit is that of the last axis.
+                let step: usize =
+                    (0..D).map(|axis| (number >> (D - 1 - axis) & 1) * self.strides[axis]).sum();
+                let value = self.values[first + step];
+                for axis in 0..D {
+                    corner[axis][lane] = value[axis];
+                }
             }
         }
-        let mut velocity = [[0.0; LANES]; 2];
-        for axis in 0..2 {
-            for lane in 0..LANES {
-                let [s, t] = [parts[0][lane], parts[1][lane]];
-                let [a, b, c, d] = [0, 1, 2, 3].map(|corner| corners[corner][axis][lane]);
-                let (low, high) = (a + t * (b - a), c + t * (d - c));
-                velocity[axis][lane] = low + s * (high - low);
+        for (fewer, parts) in parts.iter().enumerate().rev() {
+            for number in 0..1 << fewer {
+                for axis in 0..D {
+                    for lane in 0..LANES {
+                        let [low, high] = [0, 1].map(|side| corners[2 * number + side][axis][lane]);
+                        corners[number][axis][lane] = low + parts[lane] * (high - low);
+                    }
+                }
             }
         }
-        velocity
+        corners[0]
     }
 }
 

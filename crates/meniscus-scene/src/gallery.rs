@@ -1,7 +1,7 @@
 //! The built-in scenes.
 
 /// Names and texts, in the order that they are listed in.
-const SCENES: [(&str, &str); 34] = [
+const SCENES: [(&str, &str); 36] = [
     ("dam-break", include_str!("../gallery/dam-break.toml")),
     ("fountain", include_str!("../gallery/fountain.toml")),
     ("water-cooler", include_str!("../gallery/water-cooler.toml")),
@@ -36,6 +36,8 @@ const SCENES: [(&str, &str); 34] = [
     ("panel-cylinder", include_str!("../gallery/panel-cylinder.toml")),
     ("airfoil", include_str!("../gallery/airfoil.toml")),
     ("reduced-game", include_str!("../gallery/reduced-game.toml")),
+    ("islands", include_str!("../gallery/islands.toml")),
+    ("vortex-box-3d", include_str!("../gallery/vortex-box-3d.toml")),
 ];
 
 /// Built-in meshes, as files in the OBJ format.

@@ -37,8 +37,8 @@ mod structure;
 mod suggest;
 
 pub use content::{
-    AirModel, AllCheckpoints, Interpolation, KeepCheckpoints, Method, ModesFeedback, ModesForces,
-    ModesIntegrator, RegionFluids, RegionModel, Regions, Show, SomeCheckpoints, Walls,
+    AirModel, AllCheckpoints, Interpolation, KeepCheckpoints, Method, ModesDomain, ModesFeedback,
+    ModesForces, ModesIntegrator, RegionFluids, RegionModel, Regions, Show, SomeCheckpoints, Walls,
 };
 pub use motion::{Motion, Pose, turned_about};
 pub use problem::{SceneError, SceneHint, SceneProblem, SceneWarning};
@@ -48,5 +48,5 @@ pub use schema::schema;
 pub use setup::{
     BodySetup, CameraSetup, EnrichSetup, EnrichSource, FluidSetup, LiquidSetup, ModesSetup, OutputSettings,
     ParticleSettings, ProbeKind, ProbeSetup, RenderSettings, STEPS_OF_SHEDDING, SecondSetup, Setup,
-    SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup, TimeSettings, Transfer,
+    SinkSetup, SmokeSetup, SolidSetup, SolverSettings, SourceSetup, TimeSettings, Transfer, WaveSetup,
 };

@@ -7,7 +7,9 @@ use meniscus_core::shape::Shape;
 use meniscus_core::stroke::Stroke;
 use meniscus_core::whirls::Whirls;
 
-use crate::content::{AirModel, Method, ModesFeedback, ModesForces, ModesIntegrator, Regions, Show, Walls};
+use crate::content::{
+    AirModel, Method, ModesDomain, ModesFeedback, ModesForces, ModesIntegrator, Regions, Show, Walls,
+};
 pub use crate::content::{Output as OutputSettings, Solver as SolverSettings, Time as TimeSettings};
 use crate::motion::Motion;
 
@@ -100,6 +102,19 @@ pub struct FluidSetup<const D: usize> {
     pub whirls: Vec<Whirls>,
     /// Lines along which it moves at the start.
     pub strokes: Vec<Stroke>,
+    /// Waves at the start, in 3D.
+    pub waves: Vec<WaveSetup>,
+}
+
+/// A wave in a box in space at the start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WaveSetup {
+    /// Half waves along each axis.
+    pub half_waves: [usize; 3],
+    /// The axis about which it turns.
+    pub axis: [f64; 3],
+    /// The amplitude of its vorticity, in 1/s.
+    pub vorticity: f64,
 }
 
 /// Vortices go over into the modes in no fewer steps than these, within [`ModesSetup::shed_time`].
@@ -108,6 +123,8 @@ pub const STEPS_OF_SHEDDING: f64 = 10.0;
 /// How a flow is made of modes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModesSetup {
+    /// What they are the eigenfunctions of.
+    pub domain: ModesDomain,
     /// How many eigenmodes there are.
     pub count: usize,
     /// How the flow is advanced.

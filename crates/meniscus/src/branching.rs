@@ -8,8 +8,8 @@ use meniscus_scene::content::{self, Content};
 use meniscus_scene::{BodySetup, Scene, Setup};
 
 use crate::error::SimulationError;
-use crate::session::{SavedSession, Session};
-use crate::systems::{self, Rearrangement};
+use crate::session::{SavedSession, Session, resumed};
+use crate::systems::Rearrangement;
 use crate::world::World;
 
 impl<const D: usize> Session<D> {
@@ -24,11 +24,11 @@ impl<const D: usize> Session<D> {
         old_world.control(controls);
         let mut world = World::<D>::new(to)?;
         world.learn()?;
-        let mut system = systems::resume(&old_world, system);
+        let mut system = resumed(&old_world, system, frames_done)?;
         let were = were((before, &old_world.setup), (after, &world.setup));
         let count = old_world.setup.bodies.len() + old_world.setup.solids.len();
         system.give_up(&(0..count).filter(|thing| !were.contains(&Some(*thing))).collect::<Vec<_>>());
-        let mut system = systems::resume(&world, system.save());
+        let mut system = resumed(&world, system.save(), frames_done)?;
 
         let (time, old_bodies) = (system.time(), system.bodies());
         let was = |name: &String| old_world.setup.bodies.iter().position(|body| &body.name == name);

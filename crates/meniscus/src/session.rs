@@ -38,7 +38,7 @@ impl<const D: usize> SavedSession<D> {
     pub fn kind(&self) -> Kind {
         match self.system {
             Saved::Liquid(_) => Self::kind_of(Method::Grid),
-            Saved::Modes(_) => Self::kind_of(Method::Modes),
+            Saved::Modes(_) | Saved::Flow(_) => Self::kind_of(Method::Modes),
         }
     }
 
@@ -47,7 +47,8 @@ impl<const D: usize> SavedSession<D> {
         match (method, D) {
             (Method::Grid, 2) => Kind::checkpoint(*b"liq2", 2),
             (Method::Grid, _) => Kind::checkpoint(*b"liq3", 2),
-            (Method::Modes, _) => Kind::checkpoint(*b"mod2", 2),
+            (Method::Modes, 2) => Kind::checkpoint(*b"mod2", 2),
+            (Method::Modes, _) => Kind::checkpoint(*b"mod3", 1),
         }
     }
 }
@@ -89,7 +90,7 @@ impl<const D: usize> Session<D> {
         let world = World::new(scene)?;
         world.is_of(&saved.scene)?;
         let SavedSession { frames_done, substeps_of_frame, controls, system, .. } = saved;
-        let system = systems::resume(&world, system);
+        let system = resumed(&world, system, frames_done)?;
         let events = Vec::new();
         let mut session = Self { world, system, frames_done, substeps_of_frame, has_failed: false, events };
         session.set_controls(controls);
@@ -103,7 +104,7 @@ impl<const D: usize> Session<D> {
     pub fn restore(&mut self, saved: SavedSession<D>) -> Result<(), SimulationError> {
         self.world.is_of(&saved.scene)?;
         let SavedSession { frames_done, substeps_of_frame, controls, system, .. } = saved;
-        self.system = systems::resume(&self.world, system);
+        self.system = resumed(&self.world, system, frames_done)?;
         self.set_controls(controls);
         (self.frames_done, self.substeps_of_frame, self.has_failed) = (frames_done, substeps_of_frame, false);
         self.events.clear();
@@ -237,4 +238,18 @@ impl<const D: usize> Session<D> {
         }
         self.system.show(setup, frame)
     }
+}
+
+/// The system of a scene where it was saved, after a number of frames.
+pub(crate) fn resumed<const D: usize>(
+    world: &World<D>,
+    saved: Saved<D>,
+    frames_done: u32,
+) -> Result<Box<dyn System<D>>, SimulationError> {
+    let time = f64::from(frames_done) / world.setup.time.fps;
+    systems::resume(world, saved).map_err(|source| SimulationError::Step {
+        frame: frames_done + 1,
+        time,
+        source,
+    })
 }

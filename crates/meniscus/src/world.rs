@@ -1,11 +1,12 @@
 //! What every simulator finds around its fluid: solids that keyframes move, rigid bodies and what they run into.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use meniscus_contact::{ContactError, Contacts, Owner};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_liquid::{Solid, solid_travel};
+use meniscus_modal::domain;
 use meniscus_rigid::{Contact, RigidBody, RigidState, Twist};
 use meniscus_scene::{Scene, Setup, SolidSetup, SourceSetup};
 
@@ -58,6 +59,8 @@ pub(crate) struct World<const D: usize> {
     samples: Samples<D>,
     /// For each entry of modes that are learnt from a run its flows; none of a world that only goes on.
     pub learnt: BTreeMap<usize, Vec<Vec<f64>>>,
+    /// The modes between its solids, once they have been found.
+    pub domain: OnceLock<Arc<domain::Modes>>,
 }
 
 impl<const D: usize> World<D> {
@@ -75,7 +78,9 @@ impl<const D: usize> World<D> {
         let (scene, identity) = (scene.clone(), hash_of(scene));
         let moving = BTreeMap::new();
         let learnt = BTreeMap::new();
-        let mut world = Self { scene, identity, setup, bodies, controls, moving, contacts, samples, learnt };
+        let domain = OnceLock::new();
+        let mut world =
+            Self { scene, identity, setup, bodies, controls, moving, contacts, samples, learnt, domain };
         world.find_moving();
         Ok(world)
     }

@@ -60,6 +60,31 @@ fn the_same_bits_for_any_number_of_threads() {
     assert!(one == run(2) && one == run(3));
 }
 
+/// Modes that are found on a grid, and those of a box in space.
+#[test]
+fn the_same_bits_for_any_number_of_threads_of_modes_without_bodies() {
+    let islands = "method = \"modes\"\n[domain]\nsize = [1.5, 1]\ncells = 48\n[modes]\ndomain = \"solids\"\ncount = 30\n[fluid]\n\
+                   [[fluid.wave]]\nhalf_waves = [2, 1]\nvorticity = 4\n\
+                   [[solid]]\nshape = { sphere = { centre = [0.45, 0.5], radius = 0.15 } }\n\
+                   [[smoke]]\nshape = { box = { from = [0.8, 0.1], to = [1.4, 0.9] } }\n";
+    let space = "method = \"modes\"\n[domain]\nsize = [1, 1, 0.5]\ncells = 16\n[fluid]\n\
+                 [[fluid.wave]]\nhalf_waves = [1, 2, 1]\nvorticity = 4\n[[fluid.wave]]\nhalf_waves = [1, 1, 0]\nvorticity = 4\n\
+                 [[smoke]]\nshape = { box = { from = [0.1, 0.1, 0.1], to = [0.9, 0.6, 0.4] } }\n";
+    for text in [islands, space] {
+        let scene = Scene::parse("modes.toml", text, Path::new(""), &[]).expect("a valid scene");
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| {
+                let mut simulation = meniscus::Simulation::new(&scene).expect("a simulation");
+                advance(&mut simulation, 5);
+                simulation.snapshot()
+            })
+        };
+        let one = run(1);
+        assert!(one == run(2) && one == run(3));
+    }
+}
+
 #[test]
 fn a_resumed_simulation_equals_one_that_went_on() {
     let mut simulation = Simulation::<3>::new(&scene());

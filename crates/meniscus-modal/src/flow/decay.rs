@@ -9,7 +9,9 @@ use super::basis::Basis;
 pub struct Decay {
     /// λ of each eigenmode.
     eigenvalues: Vec<f64>,
-    /// The combinations of the other modes that decay by themselves, one a column, and how fast.
+    /// The roots of the energies of the other modes.
+    scales: Vec<f64>,
+    /// The combinations of them that decay by themselves, one a column, and how fast.
     vectors: Mat<f64>,
     values: Vec<f64>,
 }
@@ -25,13 +27,23 @@ impl Decay {
         };
         let eigenvalues = basis.eigenmodes.iter().map(|&mode| sines.eigenvalue(sines.place(mode))).collect();
         if modes.is_empty() {
-            return Self { eigenvalues, vectors: Mat::new(), values: Vec::new() };
+            return Self::apart(eigenvalues);
         }
         let rates = Mat::from_fn(modes.len(), modes.len(), product);
+        Self { eigenvalues, ..Self::together(rates, vec![1.0; modes.len()]) }
+    }
+
+    /// Of modes that each decay by themselves.
+    pub(crate) fn apart(eigenvalues: Vec<f64>) -> Self {
+        Self { eigenvalues, scales: Vec::new(), vectors: Mat::new(), values: Vec::new() }
+    }
+
+    /// Of modes that decay together: a symmetric matrix says how, of coefficients over the roots of their energies.
+    pub(crate) fn together(rates: Mat<f64>, scales: Vec<f64>) -> Self {
         let eigen =
             rates.self_adjoint_eigen(Side::Lower).expect("a symmetric matrix of numbers has eigenvalues");
         let values = eigen.S().column_vector().iter().copied().collect();
-        Self { eigenvalues, vectors: eigen.U().to_owned(), values }
+        Self { eigenvalues: Vec::new(), scales, vectors: eigen.U().to_owned(), values }
     }
 
     /// Lets a flow decay; `diffusion` is the kinematic viscosity times the time, in m².
@@ -40,7 +52,7 @@ impl Decay {
         for (w, eigenvalue) in eigenmodes.iter_mut().zip(&self.eigenvalues) {
             *w *= (-diffusion * eigenvalue).exp();
         }
-        let before = others.to_vec();
+        let before: Vec<f64> = others.iter().zip(&self.scales).map(|(c, scale)| c / scale).collect();
         others.fill(0.0);
         for (column, rate) in self.values.iter().enumerate() {
             let part: f64 = before.iter().enumerate().map(|(row, c)| c * self.vectors[(row, column)]).sum();
@@ -48,5 +60,6 @@ impl Decay {
                 *to += (-diffusion * rate).exp() * part * self.vectors[(row, column)];
             }
         }
+        others.iter_mut().zip(&self.scales).for_each(|(c, scale)| *c *= scale);
     }
 }

@@ -1,5 +1,6 @@
 //! How a flow changes by itself, in the coefficients of its modes.
 
+use super::advection::Advection;
 use super::basis::Basis;
 use super::transform::Transform;
 
@@ -54,46 +55,6 @@ impl Dynamics {
         }
     }
 
-    /// The rate at which a flow carries its own vorticity.
-    pub fn rate(&mut self, coefficients: &[f64], rate: &mut [f64]) {
-        self.set_velocity(coefficients);
-        self.transform.self_advection(&mut self.rate);
-        self.restrict(&self.rate, rate);
-    }
-
-    /// Holds the velocity of a flow, which is to carry others.
-    pub fn set_velocity(&mut self, coefficients: &[f64]) {
-        self.expand(coefficients);
-        self.transform.set_velocity(&self.vorticity);
-    }
-
-    /// The rate at which the velocity that is held carries the vorticity of a flow.
-    pub fn rate_of(&mut self, coefficients: &[f64], rate: &mut [f64]) {
-        self.expand(coefficients);
-        self.transform.advection(&self.vorticity, &mut self.rate);
-        self.restrict(&self.rate, rate);
-    }
-
-    /// Cells of waves that the velocity that is held passes in a second: a step of explicit integration may not be longer than a few over this.
-    pub fn frequency(&self) -> f64 {
-        self.transform.max_speed() * self.wave_number
-    }
-
-    /// For each mode the sum of w² / λ over sines of a flow with a coefficient of one.
-    pub fn squares(&self) -> &[f64] {
-        &self.squares
-    }
-
-    /// λ of each eigenmode; they are all modes if the enstrophy is kept.
-    pub fn eigenvalues(&self) -> &[f64] {
-        &self.eigenvalues
-    }
-
-    /// The sum of w² / λ over sines: 8 / (ρ A) of the energy.
-    pub fn energy(&self, coefficients: &[f64]) -> f64 {
-        self.squares.iter().zip(coefficients).map(|(square, c)| square * c * c).sum()
-    }
-
     /// The sum of w² over sines: 8 / A of the enstrophy.
     pub fn enstrophy(&self, coefficients: &[f64]) -> f64 {
         self.vorticity_of(coefficients).iter().map(|w| w * w).sum()
@@ -142,5 +103,36 @@ impl Dynamics {
         for ([_, over_eigenvalue], to) in self.enrichment.iter().zip(enrichment) {
             *to = vorticity.iter().zip(over_eigenvalue).map(|(a, b)| a * b).sum();
         }
+    }
+}
+
+impl Advection for Dynamics {
+    fn rate(&mut self, coefficients: &[f64], rate: &mut [f64]) {
+        self.set_velocity(coefficients);
+        self.transform.self_advection(&mut self.rate);
+        self.restrict(&self.rate, rate);
+    }
+
+    fn set_velocity(&mut self, coefficients: &[f64]) {
+        self.expand(coefficients);
+        self.transform.set_velocity(&self.vorticity);
+    }
+
+    fn rate_of(&mut self, coefficients: &[f64], rate: &mut [f64]) {
+        self.expand(coefficients);
+        self.transform.advection(&self.vorticity, &mut self.rate);
+        self.restrict(&self.rate, rate);
+    }
+
+    fn frequency(&self) -> f64 {
+        self.transform.max_speed() * self.wave_number
+    }
+
+    fn squares(&self) -> &[f64] {
+        &self.squares
+    }
+
+    fn eigenvalues(&self) -> Option<&[f64]> {
+        self.enrichment.is_empty().then_some(&self.eigenvalues)
     }
 }

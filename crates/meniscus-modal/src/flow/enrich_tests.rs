@@ -1,7 +1,9 @@
 use super::tests::{SQUARE, energy, error_against, largest, noise, start};
 use meniscus_core::stroke::Stroke;
 
-use super::{Basis, Decay, Dynamics, Integrator, Sines, Stages, drawn, streams_at_nodes, vorticity_of_faces};
+use super::{
+    Advection, Basis, Decay, Dynamics, Integrator, Sines, Stages, drawn, streams_at_nodes, vorticity_of_faces,
+};
 
 /// All eigenmodes with up to eight half waves along each side.
 fn eight() -> Basis {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::dynamics::Dynamics;
+use super::advection::Advection;
 
 /// How a flow is advanced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl Stages {
     /// Advances a flow by a time, in as many parts as stability asks for.
     pub fn advance(
         &mut self,
-        dynamics: &mut Dynamics,
+        dynamics: &mut impl Advection,
         integrator: Integrator,
         flow: &mut [f64],
         dt: f64,
@@ -83,7 +83,7 @@ impl Stages {
     /// Lets another flow carry this one, by the Runge-Kutta method of fourth order.
     pub fn carry(
         &mut self,
-        dynamics: &mut Dynamics,
+        dynamics: &mut impl Advection,
         by: &[f64],
         flow: &mut [f64],
         dt: f64,
@@ -104,7 +104,13 @@ impl Stages {
         }
     }
 
-    fn runge_kutta(&mut self, dynamics: &mut Dynamics, flow: &mut [f64], dt: f64, advanced: &mut Advanced) {
+    fn runge_kutta(
+        &mut self,
+        dynamics: &mut impl Advection,
+        flow: &mut [f64],
+        dt: f64,
+        advanced: &mut Advanced,
+    ) {
         self.four_stages(flow, dt, |point, rate| dynamics.rate(point, rate));
         advanced.rates += 4;
     }
@@ -128,7 +134,13 @@ impl Stages {
         }
     }
 
-    fn conserving(&mut self, dynamics: &mut Dynamics, flow: &mut [f64], dt: f64, advanced: &mut Advanced) {
+    fn conserving(
+        &mut self,
+        dynamics: &mut impl Advection,
+        flow: &mut [f64],
+        dt: f64,
+        advanced: &mut Advanced,
+    ) {
         let before = moments(dynamics, flow);
         self.runge_kutta(dynamics, flow, dt, advanced);
         let after = moments(dynamics, flow);
@@ -139,7 +151,13 @@ impl Stages {
         }
     }
 
-    fn midpoint(&mut self, dynamics: &mut Dynamics, flow: &mut [f64], dt: f64, advanced: &mut Advanced) {
+    fn midpoint(
+        &mut self,
+        dynamics: &mut impl Advection,
+        flow: &mut [f64],
+        dt: f64,
+        advanced: &mut Advanced,
+    ) {
         let [change, rate, ..] = &mut self.rates;
         let scale = flow.iter().map(|w| w * w).sum::<f64>().sqrt();
         let mut is_solved = false;
@@ -163,7 +181,7 @@ impl Stages {
         }
     }
 
-    fn frozen(&mut self, dynamics: &mut Dynamics, flow: &mut [f64], dt: f64, advanced: &mut Advanced) {
+    fn frozen(&mut self, dynamics: &mut impl Advection, flow: &mut [f64], dt: f64, advanced: &mut Advanced) {
         let [start, rate, ..] = &mut self.rates;
         let term = &mut self.point;
         start.copy_from_slice(flow);
@@ -204,48 +222,70 @@ enum Kept {
     Both,
 }
 
-/// The sums of w² / λ and, where it is kept, of w².
-fn moments(dynamics: &Dynamics, flow: &[f64]) -> [f64; 2] {
-    let of_eigenmodes = dynamics.eigenvalues().len() == flow.len();
-    let enstrophy = if of_eigenmodes { flow.iter().map(|w| w * w).sum() } else { 0.0 };
+/// The sums of w² / λ and, where it is kept, of the squares of what of w turns.
+fn moments(dynamics: &impl Advection, flow: &[f64]) -> [f64; 2] {
+    let mut enstrophy = 0.0;
+    if let Some(eigenvalues) = dynamics.eigenvalues() {
+        let irrotational = dynamics.irrotational(flow);
+        for (k, w) in flow[..eigenvalues.len()].iter().enumerate() {
+            let turns = w - part(&irrotational, k);
+            enstrophy += turns * turns;
+        }
+    }
     [dynamics.energy(flow), enstrophy]
 }
 
-/// Multiplies each coefficient by 1 + α + β λ, with the least α and β that give a flow the energy and the enstrophy that it should have; where enrichment changes
-/// the enstrophy, or all modes have one λ, by 1 + α for the energy.
-fn restore(dynamics: &Dynamics, flow: &mut [f64], wanted: [f64; 2]) -> Kept {
+/// An entry of a list, or nothing where the list is empty.
+fn part(list: &[f64], k: usize) -> f64 {
+    list.get(k).copied().unwrap_or(0.0)
+}
+
+/// Adds α w + β λ (w - s) to each coefficient of an eigenmode, where s does not turn: the least change, in energy, that gives a flow the energy and the enstrophy that it should have; where enrichment changes
+/// the enstrophy, or all modes have one λ, multiplies by 1 + α for the energy. Circulations stay.
+fn restore(dynamics: &impl Advection, flow: &mut [f64], wanted: [f64; 2]) -> Kept {
     // The change is small, so that Newton's method ends after the second step; the third takes what rounding left.
     const NEWTON_STEPS: usize = 3;
-    let eigenvalues = dynamics.eigenvalues();
-    if eigenvalues.len() == flow.len() {
+    let of_circulations = |flow: &[f64], changing: usize| -> f64 {
+        dynamics.squares()[changing..].iter().zip(&flow[changing..]).map(|(square, c)| square * c * c).sum()
+    };
+    let mut changing = flow.len();
+    if let Some(eigenvalues) = dynamics.eigenvalues() {
+        changing = eigenvalues.len();
+        let irrotational = dynamics.irrotational(flow);
+        let of_circulations = of_circulations(flow, changing);
         for step in 0..NEWTON_STEPS {
-            let mut sums = [0.0; 3];
+            let (mut sums, mut enstrophy) = ([0.0; 3], 0.0);
             // As `moments` sums them, so that rounding is the same.
-            for ((w, eigenvalue), of_energy) in flow.iter().zip(eigenvalues).zip(dynamics.squares()) {
+            for (k, ((w, eigenvalue), of_energy)) in
+                flow.iter().zip(eigenvalues).zip(dynamics.squares()).enumerate()
+            {
+                let turns = w - part(&irrotational, k);
                 sums[0] += of_energy * w * w;
-                sums[1] += w * w;
-                sums[2] += eigenvalue * w * w;
+                sums[1] += w * turns;
+                sums[2] += eigenvalue * turns * turns;
+                enstrophy += turns * turns;
             }
             let determinant = sums[0] * sums[2] - sums[1] * sums[1];
             if determinant <= ONE_SHELL * sums[0] * sums[2] {
                 break;
             }
-            let off = [0, 1].map(|k| 0.5 * (wanted[k] - sums[k]));
+            let off = [0.5 * (wanted[0] - of_circulations - sums[0]), 0.5 * (wanted[1] - enstrophy)];
             let alpha = (off[0] * sums[2] - off[1] * sums[1]) / determinant;
             let beta = (off[1] * sums[0] - off[0] * sums[1]) / determinant;
-            for (w, eigenvalue) in flow.iter_mut().zip(eigenvalues) {
+            for (k, (w, eigenvalue)) in flow.iter_mut().zip(eigenvalues).enumerate() {
                 // Not w (1 + ...), which rounds the sum first, and up and down in different steps.
-                *w += *w * (alpha + beta * eigenvalue);
+                *w += *w * (alpha + beta * eigenvalue) - beta * eigenvalue * part(&irrotational, k);
             }
             if step == NEWTON_STEPS - 1 {
                 return Kept::Both;
             }
         }
     }
-    let energy = dynamics.energy(flow);
+    let of_circulations = of_circulations(flow, changing);
+    let energy = dynamics.energy(flow) - of_circulations;
     if energy > 0.0 {
-        let factor = (wanted[0] / energy).sqrt();
-        flow.iter_mut().for_each(|w| *w *= factor);
+        let factor = ((wanted[0] - of_circulations) / energy).max(0.0).sqrt();
+        flow[..changing].iter_mut().for_each(|w| *w *= factor);
     }
     Kept::Energy
 }

@@ -1,5 +1,6 @@
 //! The fluid without anything in it.
 
+mod advection;
 mod basis;
 mod decay;
 mod drawn;
@@ -18,6 +19,7 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 
+pub use advection::Advection;
 pub use basis::{Basis, EnrichedMode};
 pub use decay::Decay;
 pub use drawn::drawn;

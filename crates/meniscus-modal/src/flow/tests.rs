@@ -2,7 +2,7 @@ use std::f64::consts::PI;
 
 use super::tensor::{products, tensor};
 use super::transform::Transform;
-use super::{Basis, Dynamics, Integrator, Sines, Stages};
+use super::{Advection, Basis, Dynamics, Integrator, Sines, Stages};
 
 pub(super) const SQUARE: [f64; 2] = [PI, PI];
 

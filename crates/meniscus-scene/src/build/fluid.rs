@@ -1,12 +1,13 @@
 //! A fluid that fills the domain, and smoke.
 
 use meniscus_core::stroke::Stroke;
+use meniscus_core::vector::{cross, norm};
 use meniscus_core::whirls::Whirls;
 
 use super::Builder;
 use crate::content::{self, AirModel, Content, Method};
 use crate::document::Node;
-use crate::setup::{FluidSetup, SmokeSetup};
+use crate::setup::{FluidSetup, SmokeSetup, WaveSetup};
 
 impl<const D: usize> Builder<'_, D> {
     /// The fluid that fills the domain, if there is one.
@@ -28,9 +29,12 @@ impl<const D: usize> Builder<'_, D> {
             }
         }
         let velocity = self.optional_vector(node, "velocity", fluid.velocity.as_deref(), [0.0; D])?;
-        let whirls = self.whirls(content, &fluid.wave, node.at("wave"));
+        let in_space = D == 3 && content.method == Method::Modes;
+        let list = node.at("wave");
+        let whirls = if in_space { Some(Vec::new()) } else { self.whirls(content, &fluid.wave, list) };
+        let waves = if in_space { self.waves(content, &fluid.wave, list) } else { Some(Vec::new()) };
         let strokes = self.strokes(&fluid.stroke, node.at("stroke"));
-        Some(Some(FluidSetup { velocity, whirls: whirls?, strokes: strokes? }))
+        Some(Some(FluidSetup { velocity, whirls: whirls?, strokes: strokes?, waves: waves? }))
     }
 
     fn whirls(&mut self, content: &Content, waves: &[content::Wave], list: &Node) -> Option<Vec<Whirls>> {
@@ -61,9 +65,17 @@ impl<const D: usize> Builder<'_, D> {
                 self.problems.error(&node.place, message, "too few or too many", help);
                 return None;
             }
+            if wave.axis.is_some() {
+                let place = &list.entry(index).at("axis").place;
+                let help = "remove it, or give domain.size three entries";
+                self.problems.error(place, "waves in the plane turn about no axis in it", "only in 3D", help);
+                return None;
+            }
             let count = content.modes.as_ref().map_or(100, |modes| modes.count as usize);
             let needed = number_among_modes(size, half_waves);
-            if content.method == Method::Modes && needed > count {
+            // Between solids waves are not modes, and what flows is what is nearest to them.
+            let is_box = content.modes.as_ref().is_none_or(|modes| modes.domain.is_box());
+            if content.method == Method::Modes && is_box && needed > count {
                 let place = &list.entry(index).at("half_waves").place;
                 let message = format!("these waves are not among the {count} eigenmodes");
                 let help = format!("give fewer half waves, or set modes.count to {needed} at least");
@@ -71,6 +83,45 @@ impl<const D: usize> Builder<'_, D> {
                 return None;
             }
             found.push(Whirls { size, half_waves, vorticity: wave.vorticity });
+        }
+        Some(found)
+    }
+
+    /// Waves of a box in space.
+    fn waves(&mut self, content: &Content, waves: &[content::Wave], list: &Node) -> Option<Vec<WaveSetup>> {
+        let extent = self.domain.extent();
+        let size = [extent[0], extent[1], extent[2]];
+        let mut found = Vec::new();
+        for (index, wave) in waves.iter().enumerate() {
+            let node = list.entry(index);
+            let given: Vec<f64> = wave.half_waves.iter().map(|k| *k as f64).collect();
+            let half_waves = self.entries::<3>(node.at("half_waves"), &given)?.map(|k| k as usize);
+            let axis = match &wave.axis {
+                Some(axis) => self.entries::<3>(node.at("axis"), axis)?,
+                None => [0.0, 0.0, 1.0],
+            };
+            let place = &node.at("half_waves").place;
+            let zeros = half_waves.iter().filter(|k| **k == 0).count();
+            if zeros > 1 || half_waves.iter().any(|&k| k > MOST_HALF_WAVES) {
+                let help = "give whole numbers from 1 on, of which one may be 0";
+                self.problems.error(place, "there are no such waves", "too few or too many", help);
+                return None;
+            }
+            if !turns(size, half_waves, axis) {
+                let message = "these waves do not turn about this axis";
+                let help = "give another axis: where a number of half waves is 0, it is that axis which they turn about";
+                self.problems.error(place, message, "nothing flows", help);
+                return None;
+            }
+            let count = content.modes.as_ref().map_or(100, |modes| modes.count as usize);
+            let needed = number_among_modes_in_space(size, half_waves);
+            if needed > count {
+                let message = format!("these waves are not among the {count} eigenmodes");
+                let help = format!("give fewer half waves, or set modes.count to {needed} at least");
+                self.problems.error(place, message, "a higher mode", help);
+                return None;
+            }
+            found.push(WaveSetup { half_waves, axis, vorticity: wave.vorticity });
         }
         Some(found)
     }
@@ -107,4 +158,31 @@ fn number_among_modes(size: [f64; 2], half_waves: [usize; 2]) -> usize {
         if left > 0.0 { (left.sqrt() * size[1]) as usize } else { 0 }
     };
     (1..=most).map(of_column).sum()
+}
+
+/// Whether waves turn about an axis: whether their velocity, which is across to both, has a part along an axis that they are not the same along.
+fn turns(size: [f64; 3], half_waves: [usize; 3], axis: [f64; 3]) -> bool {
+    let k: [f64; 3] = std::array::from_fn(|a| half_waves[a] as f64 / size[a]);
+    let across = cross(k, axis);
+    let most = norm(k) * norm(axis);
+    (0..3).any(|a| half_waves[a] > 0 && across[a].abs() > 1e-9 * most)
+}
+
+/// The same in space, where there are two modes for each wave, and one if one of its numbers is 0.
+fn number_among_modes_in_space(size: [f64; 3], half_waves: [usize; 3]) -> usize {
+    let eigenvalue = |k: usize, axis: usize| (k as f64 / size[axis]).powi(2);
+    let own = (1.0 + 1e-12) * (0..3).map(|axis| eigenvalue(half_waves[axis], axis)).sum::<f64>();
+    let most =
+        |left: f64, axis: usize| if left < 0.0 { None } else { Some((left.sqrt() * size[axis]) as usize) };
+    let mut count = 0;
+    for k in 0..=most(own, 0).unwrap_or(0) {
+        let left = own - eigenvalue(k, 0);
+        for l in usize::from(k == 0)..=most(left, 1).unwrap_or(0) {
+            let Some(last) = most(left - eigenvalue(l, 1), 2) else { continue };
+            // One with no half wave along z, if there are some along both others; and of the rest one or two each.
+            let each = if k == 0 || l == 0 { 1 } else { 2 };
+            count += usize::from(each == 2) + each * last;
+        }
+    }
+    count
 }

@@ -7,7 +7,7 @@ use meniscus_core::shape::{OutlineError, Shape, outline};
 
 use super::Builder;
 use super::warnings::{body_at_the_start, solid_at_the_start};
-use crate::content::Content;
+use crate::content::{Content, ModesDomain};
 use crate::document::Node;
 use crate::setup::Setup;
 
@@ -22,6 +22,10 @@ impl<const D: usize> Builder<'_, D> {
     /// Refuses outlines that no panels can be made of, and things that overlap at the start.
     pub(super) fn outlines_of_panels(&mut self, setup: &Setup<D>, root: &Node) {
         let Some(modes) = &setup.modes else { return };
+        if modes.domain == ModesDomain::Solids {
+            self.between_solids(setup, modes, root);
+            return;
+        }
         let solids =
             setup.solids.iter().enumerate().map(|(k, s)| ("solid", k, &s.name, solid_at_the_start(s)));
         let bodies = setup.bodies.iter().enumerate().map(|(k, b)| ("body", k, &b.name, body_at_the_start(b)));

@@ -20,7 +20,7 @@ pub struct Fluid {
     pub viscosity: Option<f64>,
     /// Its velocity at the start in m/s, one number for each dimension; at rest if left out.
     pub velocity: Option<Vec<f64>>,
-    /// Whirls that it has at the start, beside its velocity; any number of `[[fluid.wave]]` tables. Only in 2D.
+    /// Whirls that it has at the start, beside its velocity; any number of `[[fluid.wave]]` tables. Only in 2D, and in 3D with `method = "modes"`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wave: Vec<Wave>,
     /// Lines along which it moves at the start, beside that; any number of `[[fluid.stroke]]` tables. Only in 2D.
@@ -32,11 +32,14 @@ pub struct Fluid {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wave {
-    /// How many whirls there are side by side along x and along y.
-    #[schemars(length(min = 2, max = 2))]
+    /// How many whirls there are side by side along x and along y; in 3D along z as well, where one of the three may be 0 for a flow that is the same all along an axis.
+    #[schemars(length(min = 2, max = 3))]
     pub half_waves: Vec<u64>,
-    /// The vorticity in the middle of the whirl at the origin, in 1/s; positive turns counter-clockwise.
+    /// The vorticity in the middle of the whirl at the origin, in 1/s; positive turns counter-clockwise. In 3D its amplitude.
     pub vorticity: f64,
+    /// In 3D, `[x, y, z]`: the axis about which it turns, or as nearly as waves along all three axes can; that along z if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axis: Option<Vec<f64>>,
 }
 
 /// Smoke, or dye: markers that are carried along and show the flow. It fills its shape once, or all the time if it has a `stop`.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use body::Body;
 pub use fluid::{Fluid, Smoke, Wave};
 pub use material::Material;
-pub use modes::{Enrich, Modes, ModesFeedback, ModesForces, ModesIntegrator, Stroke};
+pub use modes::{Enrich, Modes, ModesDomain, ModesFeedback, ModesForces, ModesIntegrator, Stroke};
 pub use regions::{RegionFluids, RegionModel, Regions};
 pub use settings::{
     Air, AirModel, AllCheckpoints, Camera, KeepCheckpoints, Output, Particles, Render, Show, Solver,

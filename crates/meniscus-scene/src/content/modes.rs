@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Modes {
-    /// How many eigenmodes there are. More show smaller whirls; there are about as many as pairs of waves that fit into the box.
+    /// What the modes are the eigenfunctions of.
+    #[serde(skip_serializing_if = "ModesDomain::is_box")]
+    pub domain: ModesDomain,
+    /// How many eigenmodes there are. More show smaller whirls; there are about as many as pairs of waves that fit into the box. With `domain = "solids"` at most 256, and one for 16 cells.
     #[schemars(range(min = 1, max = 4096))]
     pub count: u64,
     /// How the flow is advanced.
@@ -36,6 +39,7 @@ pub struct Modes {
 impl Default for Modes {
     fn default() -> Self {
         Self {
+            domain: ModesDomain::Box,
             count: 100,
             integrator: ModesIntegrator::Conserving,
             feedback: ModesFeedback::Shed,
@@ -45,6 +49,25 @@ impl Default for Modes {
             fine: None,
             enrich: Vec::new(),
         }
+    }
+}
+
+/// What modes are the eigenfunctions of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModesDomain {
+    /// The box: solids are in it as bodies are, by vortices on their outlines. In 3D there are no solids.
+    #[default]
+    Box,
+    /// What solids leave of the box, which then rest: those that touch a side shape it, others are islands. The modes are found on the cells of the domain, which takes seconds; there are no bodies
+    /// and no other modes, and nothing passes a solid. Only in 2D.
+    Solids,
+}
+
+impl ModesDomain {
+    /// Whether it is the box.
+    pub fn is_box(&self) -> bool {
+        *self == Self::Box
     }
 }
 

@@ -1,6 +1,7 @@
 //! The simulators behind the front door, an adapter each: from a scene and a solver crate to what all of them share. Solver crates
 //! know nothing of it.
 
+mod alone;
 mod liquid;
 mod modes;
 mod terms;
@@ -11,6 +12,7 @@ use std::any::Any;
 use meniscus_core::shape::Shape;
 use meniscus_io::Frame;
 use meniscus_liquid::State;
+use meniscus_modal::FlowState;
 use meniscus_rigid::RigidState;
 use meniscus_scene::{LiquidSetup, Method, ProbeKind, Setup};
 use serde::{Deserialize, Serialize};
@@ -108,6 +110,8 @@ pub(crate) enum Saved<const D: usize> {
     Liquid(Box<State<D>>),
     /// A flow of modes.
     Modes(Box<SavedModes<D>>),
+    /// A flow of modes without bodies: between islands, or in space.
+    Flow(Box<FlowState<D>>),
 }
 
 /// The system of a scene at its beginning.
@@ -117,14 +121,22 @@ pub(crate) enum Saved<const D: usize> {
 pub(crate) fn begin<const D: usize>(world: &World<D>) -> Result<Box<dyn System<D>>, StepFailure> {
     Ok(match world.setup.method {
         Method::Grid => Box::new(Liquid::new(world)),
+        Method::Modes if alone::is_alone(&world.setup) => alone::begin(world)?,
         Method::Modes => Box::new(Modes::new(world)?),
     })
 }
 
 /// The system of a scene where it was saved.
-pub(crate) fn resume<const D: usize>(world: &World<D>, saved: Saved<D>) -> Box<dyn System<D>> {
-    match saved {
+///
+/// # Errors
+/// If what it is made of cannot be found again.
+pub(crate) fn resume<const D: usize>(
+    world: &World<D>,
+    saved: Saved<D>,
+) -> Result<Box<dyn System<D>>, StepFailure> {
+    Ok(match saved {
         Saved::Liquid(state) => Box::new(Liquid::resume(world, *state)),
         Saved::Modes(saved) => Box::new(Modes::resume(world, *saved)),
-    }
+        Saved::Flow(state) => alone::resume(world, *state)?,
+    })
 }

@@ -132,12 +132,7 @@ impl<const D: usize> Modes<D> {
             density: setup.density,
             viscosity: setup.viscosity / setup.density,
             gravity: plane(setup.gravity),
-            integrator: match modes.integrator {
-                ModesIntegrator::Conserving => Integrator::Conserving,
-                ModesIntegrator::Midpoint => Integrator::Midpoint,
-                ModesIntegrator::Rk4 => Integrator::Rk4,
-                ModesIntegrator::Paper => Integrator::Paper,
-            },
+            integrator: integrator(setup),
             feedback: match modes.feedback {
                 ModesFeedback::Shed => Feedback::Shed(modes.shed_time),
                 ModesFeedback::Paper => Feedback::Paper,
@@ -285,9 +280,21 @@ fn plane_cells<const D: usize>(grid: &Grid<D>) -> [usize; 2] {
     [grid.cells[0], grid.cells[1]]
 }
 
-fn of<const D: usize>(setup: &Setup<D>) -> &ModesSetup {
+/// What a scene says of its modes.
+pub(super) fn of<const D: usize>(setup: &Setup<D>) -> &ModesSetup {
     setup.modes.as_ref().expect("a scene of modes")
 }
+
+/// How its flow is advanced.
+pub(super) fn integrator<const D: usize>(setup: &Setup<D>) -> Integrator {
+    match of(setup).integrator {
+        ModesIntegrator::Conserving => Integrator::Conserving,
+        ModesIntegrator::Midpoint => Integrator::Midpoint,
+        ModesIntegrator::Rk4 => Integrator::Rk4,
+        ModesIntegrator::Paper => Integrator::Paper,
+    }
+}
+
 impl<const D: usize> System<D> for Modes<D> {
     fn time(&self) -> f64 {
         self.saved.state.time
