@@ -10,7 +10,7 @@ use meniscus::Branch;
 
 use crate::bench::pressure::{self, Source};
 use crate::bench::{modes, regions, scene, step};
-use crate::commands::{check, export, render, run, scenes};
+use crate::commands::{check, export, play, render, run, scenes};
 use crate::failure::Failure;
 
 /// A liquid simulator.
@@ -35,6 +35,8 @@ enum Command {
     Render(RenderArgs),
     /// Write the liquid's surface, its particles or its bubbles for other programs.
     Export(ExportArgs),
+    /// Play with a reduced fluid in the browser: stir it, draw in it, drop things into it, and a game.
+    Play(PlayArgs),
     /// Timings as JSON.
     Bench(BenchArgs),
 }
@@ -164,6 +166,22 @@ pub struct ExportArgs {
     /// Export this frame only.
     #[arg(long)]
     pub frame: Option<u32>,
+}
+
+/// Arguments of `play`.
+#[derive(Debug, Args)]
+pub struct PlayArgs {
+    /// A scene with method = "modes" to play with: the path of a file, or the name of a scene of the gallery. The menu comes first without one.
+    pub scene: Option<String>,
+    /// The port on this machine, instead of a free one.
+    #[arg(long, default_value_t = 0)]
+    pub port: u16,
+    /// Only print the address, and open no browser.
+    #[arg(long)]
+    pub no_open: bool,
+    /// Play a log again that the page saved, without a page, and compare what comes of it.
+    #[arg(long, value_name = "LOG", conflicts_with_all = ["scene", "port", "no_open"])]
+    pub replay: Option<PathBuf>,
 }
 
 /// A format to export to.
@@ -305,6 +323,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Command::Check(args) => check::check(&args),
         Command::Render(args) => render::render(&args),
         Command::Export(args) => export::export(&args),
+        Command::Play(args) => play::play(&args),
         Command::Bench(BenchArgs { benchmark: Benchmark::Modes(args) }) => {
             use_threads(Some(1))?;
             print_json(&modes::run(args.steps)?);

@@ -30,6 +30,11 @@ impl Failure {
     pub fn bad_input(error: impl Error + Send + Sync + 'static) -> Self {
         Self::BadInput(report(error, None))
     }
+
+    /// The input is at fault in this way, and this helps.
+    pub fn advised(error: impl Error + Send + Sync + 'static, advice: &str) -> Self {
+        Self::BadInput(report(error, Some(advice.into())))
+    }
 }
 
 impl From<SceneError> for Failure {

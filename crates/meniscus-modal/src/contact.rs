@@ -165,6 +165,7 @@ fn inertia(
 ) -> Result<Mat<f64>, StepError> {
     let n = 3 * members.len();
     let still = immersed.in_still_fluid();
+    let without = vec![0.0; courses.len()];
     let mut mobility = Mat::zeros(n, n);
     for column in 0..n {
         let drive = |(body, course): (usize, &Course)| match course {
@@ -176,7 +177,7 @@ fn inertia(
         };
         let drives: Vec<Drive> = courses.iter().enumerate().map(drive).collect();
         let mut response = Solution::default();
-        find(ROUGH, &still, influence, &drives, &mut response)?;
+        find(ROUGH, &still, influence, &drives, &without, &mut response)?;
         for (row, &member) in members.iter().enumerate() {
             for d in 0..3 {
                 mobility[(3 * row + d, column)] = response.motions[member][d];

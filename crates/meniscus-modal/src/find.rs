@@ -14,10 +14,10 @@ pub fn find(
     immersed: &Immersed,
     influence: &Influence,
     drives: &[Drive],
+    circulations: &[f64],
     sheets: &mut Solution,
 ) -> Result<Solved, StepError> {
-    let circulations = vec![0.0; drives.len()];
-    let solved = immersed.solve(influence, drives, &circulations, sheets, tolerance);
+    let solved = immersed.solve(influence, drives, circulations, sheets, tolerance);
     let Solved { iterations, residual } = solved;
     // Sound equations are solved to rounding: what is left else is no number, or of no use.
     let is_solved = residual <= 1e3 * tolerance;

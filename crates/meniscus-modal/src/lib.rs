@@ -52,6 +52,7 @@ pub mod space;
 mod state;
 mod step;
 mod tracers;
+mod wake;
 
 #[cfg(test)]
 mod contact_tests;
@@ -67,3 +68,4 @@ pub use params::{Feedback, Forces, Params};
 pub use state::{BodyState, State};
 pub use step::{StepInfo, Workspace, begin, step, stir};
 pub use tracers::{Tracers, Velocities};
+pub use wake::{Blob, Wake};

@@ -3,7 +3,7 @@
 use meniscus_core::parallel;
 use serde::Serialize;
 
-use crate::flow::{Advection, Basis, Sines, samples, streams_at_nodes};
+use crate::flow::{Advection, Basis, Sines, streams_at_nodes};
 use crate::of_basis::OfBasis;
 use crate::panels::{Body, Immersed, add_streams_in_box};
 use crate::params::Params;
@@ -38,7 +38,7 @@ impl Observer {
     pub fn energies(&self, state: &State, params: &Params, bodies: &[Body]) -> Energies {
         let area = self.of.basis.sines.area();
         let poses = state.poses();
-        let immersed = self.of.immersed(bodies, &state.flow, &poses);
+        let immersed = self.of.immersed(bodies, state, &poses);
         let square = self.of.square(&immersed, state);
         let (mut own, mut potential) = (0.0, 0.0);
         for (body, now) in bodies.iter().zip(&state.bodies) {
@@ -56,17 +56,10 @@ impl Observer {
         }
     }
 
-    /// The velocity of the fluid at a point, where no body is: of the modes, and of the sheets as differences of their stream function over a small way.
+    /// The velocity of the fluid at a point, where no body is.
     pub fn velocity(&self, state: &State, bodies: &[Body], x: [f64; 2]) -> [f64; 2] {
-        let vorticity = self.of.dynamics.vorticity_of(&state.flow);
-        let [u, v] = samples(&self.of.basis.sines, &vorticity, &[x])[0].velocity;
         let poses = state.poses();
-        let immersed = Immersed::new(&self.of.images, bodies, &poses);
-        let way = 1e-6 * self.of.basis.sines.size[0].min(self.of.basis.sines.size[1]);
-        let stream = |dx: f64, dy: f64| immersed.stream(&state.sheets, [x[0] + dx, x[1] + dy]);
-        let along = (stream(0.0, way) - stream(0.0, -way)) / (2.0 * way);
-        let across = (stream(way, 0.0) - stream(-way, 0.0)) / (2.0 * way);
-        [u + along, v - across]
+        self.of.velocities(&Immersed::new(&self.of.images, bodies, &poses), state, &[x])[0]
     }
 
     /// The vorticity of all that flows, modes and sheets, in sines.
@@ -93,7 +86,7 @@ impl Observer {
                 sheets.strengths[own].fill(0.0);
             }
         }
-        self.of.coefficients_of(&immersed, &sheets)
+        self.of.coefficients_of(&immersed, &sheets.strengths)
     }
 
     /// The vorticity of a flow of modes, in the sines of the basis.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::flow::Basis;
 use crate::panels::{Motion, Pose, Solution};
 use crate::tracers::Tracers;
+use crate::wake::Wake;
 
 /// A simulation at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,8 @@ pub struct State {
     pub bodies: Vec<BodyState>,
     /// What holds the flow off them. Since it goes over into the modes with time, it is not told by all else.
     pub sheets: Solution,
+    /// What has left the edges of bodies.
+    pub wake: Wake,
     /// Points that show the flow.
     pub tracers: Vec<Tracers>,
 }
@@ -36,7 +39,15 @@ impl State {
     /// A fluid at rest.
     pub fn new(basis: Basis) -> Self {
         let flow = vec![0.0; basis.len()];
-        Self { time: 0.0, basis, flow, bodies: Vec::new(), sheets: Solution::default(), tracers: Vec::new() }
+        Self {
+            time: 0.0,
+            basis,
+            flow,
+            bodies: Vec::new(),
+            sheets: Solution::default(),
+            wake: Wake::default(),
+            tracers: Vec::new(),
+        }
     }
 
     /// Where the bodies are.

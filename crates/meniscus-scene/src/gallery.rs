@@ -1,7 +1,7 @@
 //! The built-in scenes.
 
 /// Names and texts, in the order that they are listed in.
-const SCENES: [(&str, &str); 33] = [
+const SCENES: [(&str, &str); 36] = [
     ("dam-break", include_str!("../gallery/dam-break.toml")),
     ("fountain", include_str!("../gallery/fountain.toml")),
     ("water-cooler", include_str!("../gallery/water-cooler.toml")),
@@ -29,9 +29,12 @@ const SCENES: [(&str, &str); 33] = [
     ("rotated-box", include_str!("../gallery/rotated-box.toml")),
     ("hydrostatic-2d", include_str!("../gallery/hydrostatic-2d.toml")),
     ("jet-modes", include_str!("../gallery/jet-modes.toml")),
+    ("jet-eigenmodes", include_str!("../gallery/jet-eigenmodes.toml")),
     ("drafting", include_str!("../gallery/drafting.toml")),
     ("wall-image", include_str!("../gallery/wall-image.toml")),
+    ("panel", include_str!("../gallery/panel.toml")),
     ("panel-cylinder", include_str!("../gallery/panel-cylinder.toml")),
+    ("airfoil", include_str!("../gallery/airfoil.toml")),
     ("reduced-game", include_str!("../gallery/reduced-game.toml")),
     ("islands", include_str!("../gallery/islands.toml")),
     ("vortex-box-3d", include_str!("../gallery/vortex-box-3d.toml")),

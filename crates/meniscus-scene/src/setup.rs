@@ -137,6 +137,8 @@ pub struct ModesSetup {
     pub panel: f64,
     /// What the fluid does to bodies.
     pub forces: ModesForces,
+    /// How many waves along a side the modes beside the eigenmodes are made of, if there is a limit.
+    pub fine: Option<usize>,
     /// Modes beside the eigenmodes.
     pub enrich: Vec<EnrichSetup>,
 }
@@ -222,6 +224,8 @@ pub struct SolidSetup<const D: usize> {
     pub glass: Option<bool>,
     /// Whether liquid comes off it.
     pub separation: bool,
+    /// Corners of its shape that the flow leaves smoothly.
+    pub wake_edges: Vec<[f64; 2]>,
 }
 
 /// A rigid body that the liquid moves.
@@ -251,6 +255,8 @@ pub struct BodySetup<const D: usize> {
     pub separation: bool,
     /// Whether pictures show it as glass.
     pub glass: bool,
+    /// Corners of its shape that the flow leaves smoothly.
+    pub wake_edges: Vec<[f64; 2]>,
 }
 
 /// A measurement.

@@ -25,7 +25,9 @@ impl<const D: usize> Session<D> {
         let mut world = World::<D>::new(to)?;
         world.learn()?;
         let mut system = resumed(&old_world, system, frames_done)?;
-        system.give_up(&gone((before, &old_world.setup), (after, &world.setup)));
+        let were = were((before, &old_world.setup), (after, &world.setup));
+        let count = old_world.setup.bodies.len() + old_world.setup.solids.len();
+        system.give_up(&(0..count).filter(|thing| !were.contains(&Some(*thing))).collect::<Vec<_>>());
         let mut system = resumed(&world, system.save(), frames_done)?;
 
         let (time, old_bodies) = (system.time(), system.bodies());
@@ -51,6 +53,7 @@ impl<const D: usize> Session<D> {
             left: then.not_among(&now),
             taken: now.not_among(&then),
             bodies,
+            things: were,
             smoke: smoke_of(before, after),
         };
         let events = system.rearrange(&world, change).map_err(|source| SimulationError::Step {
@@ -85,6 +88,7 @@ impl<const D: usize> Session<D> {
             left: Vec::new(),
             taken: Vec::new(),
             bodies: self.system.bodies().to_vec(),
+            things: (0..self.world.setup.bodies.len() + self.world.setup.solids.len()).map(Some).collect(),
             smoke: (0..self.world.setup.smoke.len()).map(Some).collect(),
         };
         let events = self.system.rearrange(&self.world, change).map_err(|source| self.failed(source))?;
@@ -125,11 +129,10 @@ impl<const D: usize> Things<D> {
     }
 }
 
-/// The bodies of a scene, and the solids after them, that another one does not have.
-fn gone<const D: usize>(before: (&Content, &Setup<D>), after: (&Content, &Setup<D>)) -> Vec<usize> {
-    let there = named_shapes(after);
-    let was = named_shapes(before).into_iter().enumerate();
-    was.filter(|(_, thing)| !there.contains(thing)).map(|(number, _)| number).collect()
+/// For each body of a scene, and each solid after them, the number that it has in another one, if it has the same name and shape there.
+fn were<const D: usize>(before: (&Content, &Setup<D>), after: (&Content, &Setup<D>)) -> Vec<Option<usize>> {
+    let there = named_shapes(before);
+    named_shapes(after).iter().map(|thing| there.iter().position(|other| other == thing)).collect()
 }
 
 /// Those of bodies, and of solids after them.

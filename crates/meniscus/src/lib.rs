@@ -72,6 +72,48 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A flow of modes (`method = "modes"`) is there to be played with: stirred, looked at mode by mode, and changed by another scene while it runs.
+//!
+//! ```
+//! use meniscus::{Scene, Simulation};
+//!
+//! let text = r#"
+//!     method = "modes"
+//!     [domain]
+//!     size = [1.0, 1.0]
+//!     cells = 64
+//!     [fluid]
+//!     density = 1000
+//!     [modes]
+//!     count = 50
+//! "#;
+//! let parse = |text: &str| Scene::parse("stirred.toml", text, std::path::Path::new(""), &[]);
+//! let mut simulation = Simulation::new(&parse(text)?)?;
+//! let energy = simulation.stir(&[[0.2, 0.5], [0.8, 0.5]], 0.1, 0.5)?;
+//! assert!(energy > 0.0);
+//! simulation.advance_frame()?;
+//!
+//! let modes = simulation.modes().expect("a flow of modes");
+//! assert_eq!(modes.strengths()[0].name, "1x1");
+//! assert!(modes.velocity([0.5, 0.5])[0] > 0.1);
+//!
+//! // A cork is dropped in, and a mode is drawn.
+//! let more = r#"
+//!     [[modes.enrich]]
+//!     name = "jet"
+//!     stroke = { points = [[0.2, 0.3], [0.8, 0.3]], width = 0.03 }
+//!     [[body]]
+//!     name = "cork"
+//!     shape = { sphere = { centre = [0.5, 0.8], radius = 0.05 } }
+//!     density = 300
+//! "#;
+//! simulation.go_on_as(&parse(&format!("{text}{more}"))?)?;
+//! simulation.excite("jet", 0.1)?;
+//! simulation.advance_frame()?;
+//! assert_eq!(simulation.frame().bodies()[0].name, "cork");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`run`](run()) does all this into a folder, with statistics, checkpoints and a frame cache. A [`Run`] opens it: its frames are
 //! looked at in the same ways, its checkpoints are snapshots, and it can be followed while it is written; [`draw`] makes pictures and
 //! [`export()`] meshes of all frames.

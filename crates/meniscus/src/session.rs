@@ -47,7 +47,7 @@ impl<const D: usize> SavedSession<D> {
         match (method, D) {
             (Method::Grid, 2) => Kind::checkpoint(*b"liq2", 2),
             (Method::Grid, _) => Kind::checkpoint(*b"liq3", 2),
-            (Method::Modes, 2) => Kind::checkpoint(*b"mod2", 1),
+            (Method::Modes, 2) => Kind::checkpoint(*b"mod2", 2),
             (Method::Modes, _) => Kind::checkpoint(*b"mod3", 1),
         }
     }

@@ -42,6 +42,7 @@ fn scene() -> Scene {
         shape = { box = { from = [0.6, 0.2], to = [0.85, 0.4] } }
         density = 700
         angular_velocity = [0.5]
+        wake_edges = [[0.85, 0.4]]
         [[smoke]]
         shape = { box = { from = [0.5, 0.0], to = [0.7, 0.1] } }
     "#;

@@ -3,6 +3,7 @@
 pub mod check;
 pub mod export;
 mod interrupt;
+pub mod play;
 pub mod render;
 pub mod run;
 pub mod scenes;

@@ -9,6 +9,7 @@ mod full_disk;
 mod made_of_frames;
 #[cfg(target_os = "linux")]
 mod memory;
+mod play;
 mod run;
 mod scenes;
 mod stopped;

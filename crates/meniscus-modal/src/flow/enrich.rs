@@ -91,6 +91,29 @@ impl Basis {
         self.coarsen();
     }
 
+    /// Makes modes that are not eigenmodes of fewer sines: of about so many along each side, and of those that eigenmodes are made of. What that leaves of them is made orthogonal again.
+    pub fn trim(&mut self, most: usize) {
+        if self.enrichment.is_empty() {
+            return;
+        }
+        let fine = self.fine_sines();
+        let of_axis = |axis: usize| {
+            let of_eigenmodes = self.eigenmodes.iter().map(|mode| mode[axis]).max().unwrap_or(1);
+            let wanted = (fine.counts[axis] as f64 * most as f64 / FINE).ceil() as usize;
+            wanted.clamp(of_eigenmodes, self.sines.counts[axis])
+        };
+        let sines = Sines { size: fine.size, counts: [of_axis(0), of_axis(1)] };
+        let inverse: Vec<f64> = sines.eigenvalues().iter().map(|eigenvalue| 1.0 / eigenvalue).collect();
+        let before = std::mem::replace(&mut self.sines, sines.clone());
+        for mode in std::mem::take(&mut self.enrichment) {
+            let mut vorticity = before.moved(&mode.vorticity, &sines);
+            if self.deflate(&mut vorticity, &inverse) > LEAST_NEW {
+                self.enrichment.push(EnrichedMode { vorticity, ..mode });
+            }
+        }
+        self.coarsen();
+    }
+
     /// 1 / λ of the fine sines.
     fn inverse_eigenvalues(&self) -> Vec<f64> {
         self.fine_sines().eigenvalues().iter().map(|eigenvalue| 1.0 / eigenvalue).collect()

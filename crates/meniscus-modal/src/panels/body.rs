@@ -41,6 +41,8 @@ pub enum Drive {
 pub struct Body {
     /// Its outline.
     pub profile: Profile,
+    /// Its edges that the flow leaves smoothly, as the panels that begin there.
+    pub edges: Vec<usize>,
     /// Its mass, in m², and its moment of inertia, in m⁴.
     pub mass: [f64; 2],
     /// The inverse of its own equations without walls, with its velocity given, and with its momentum given: see [`Immersed`](super::Immersed).
@@ -65,7 +67,21 @@ impl Body {
             });
             own.partial_piv_lu().inverse()
         };
-        Self { inverses: [inverse(false), inverse(true)], profile, mass }
+        Self { inverses: [inverse(false), inverse(true)], profile, mass, edges: Vec::new() }
+    }
+
+    /// The same with edges, at the ends of panels that are nearest to some points of its own frame, that the flow leaves smoothly.
+    #[must_use]
+    pub fn with_edges(mut self, points: &[[f64; 2]]) -> Self {
+        let panels = &self.profile.panels;
+        let off = |panel: &Panel, x: &[f64; 2]| (panel.start[0] - x[0]).hypot(panel.start[1] - x[1]);
+        let nearest = |x: &[f64; 2]| {
+            (0..panels.len())
+                .min_by(|&i, &j| off(&panels[i], x).total_cmp(&off(&panels[j], x)))
+                .expect("panels")
+        };
+        self.edges = points.iter().map(nearest).collect();
+        self
     }
 
     /// Of so many times the density of the fluid throughout.

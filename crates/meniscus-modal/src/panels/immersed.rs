@@ -84,6 +84,13 @@ impl<'a> Immersed<'a> {
         }
     }
 
+    /// Adds to the stream function of the flow without bodies what adds it at points. That has no vorticity in bodies.
+    pub fn add_streams(&mut self, add: impl Fn(&[[f64; 2]], &mut [f64])) {
+        let mut streams: Vec<f64> = self.flow.iter().map(|sample| sample.stream).collect();
+        add(&self.middles(), &mut streams);
+        self.flow.iter_mut().zip(streams).for_each(|(sample, stream)| sample.stream = stream);
+    }
+
     /// The middles of the panels.
     pub fn middles(&self) -> Vec<[f64; 2]> {
         self.panels.iter().map(|panel| panel.middle).collect()
@@ -250,6 +257,17 @@ impl<'a> Immersed<'a> {
 }
 
 impl Solution {
+    /// Adds so many times what solves the equations of the same bodies in another flow.
+    pub(crate) fn add(&mut self, factor: f64, other: &Self) {
+        let add =
+            |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(to, x)| *to += factor * x);
+        add(&mut self.strengths, &other.strengths);
+        add(&mut self.constants, &other.constants);
+        for (to, from) in self.motions.iter_mut().zip(&other.motions) {
+            add(to, from);
+        }
+    }
+
     /// Makes room for what it has not seen yet.
     fn fit(&mut self, bodies: &[Body]) {
         self.strengths.resize(bodies.iter().map(Body::panels).sum(), 0.0);

@@ -16,7 +16,7 @@ mod force_tests;
 pub(crate) mod tests;
 
 pub use body::{Body, Drive, Motion, Pose};
-pub use green::Images;
+pub use green::{Images, Places};
 pub use immersed::{Immersed, Solution};
 pub use influence::{Influence, add_streams_in_box};
 pub use panel::Panel;

@@ -31,6 +31,10 @@ pub struct Log {
     pub info: StepInfo,
     /// When the stage began.
     pub since: Instant,
+    /// The momenta, over the density of the fluid, that vortices took along that left the edges of each body.
+    pub left: Vec<Motion>,
+    /// Where they go on from.
+    pub released: Vec<[f64; 2]>,
     /// Memory that is used again and again.
     pub memory: Vec<f64>,
 }

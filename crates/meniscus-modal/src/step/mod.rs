@@ -1,6 +1,7 @@
 //! One step in time, as a list of stages.
 
 mod info;
+mod kutta;
 mod stir;
 mod workspace;
 
@@ -16,6 +17,7 @@ use crate::panels::{Body, Drive, Immersed, Influence, Motion};
 use crate::params::{Forces, Params};
 use crate::state::{BodyState, State};
 use crate::tracers::Velocities;
+use crate::wake::Blob;
 use info::Log;
 pub use info::StepInfo;
 pub use stir::stir;
@@ -32,12 +34,16 @@ pub fn step(
     workspace: &mut Workspace,
 ) -> Result<StepInfo, StepError> {
     let memory = std::mem::take(&mut workspace.memory);
-    let mut log = Log { info: StepInfo::default(), since: Instant::now(), memory };
+    let left = vec![[0.0; 3]; bodies.len()];
+    let mut log =
+        Log { info: StepInfo::default(), since: Instant::now(), memory, left, released: Vec::new() };
     let mut stages = std::mem::take(&mut workspace.stages);
     let tracers = std::mem::take(&mut state.tracers);
     let of = workspace.of(&state.basis);
     let mut step = Step { params, bodies, courses, dt, of };
-    let start = step.impulses(state, &step.of.immersed(bodies, &state.flow, &state.poses()));
+    let start = step.impulses(state, &step.of.immersed(bodies, state, &state.poses()));
+    let wake = state.wake.blobs.clone();
+    let at_start = step.velocities_of_wake(state);
     step.decay(&mut state.flow);
     // The sheets of the beginning carry the modes for one half of the step, those of its end for the other.
     step.carry(&mut stages, state)?;
@@ -48,11 +54,16 @@ pub fn step(
     log.stage("flow");
     if !bodies.is_empty() {
         let mut ahead = state.clone();
-        let end = step.predict(&mut ahead, &start, encounters, &mut log)?;
+        let end = step.predict(&mut ahead, &start, (&wake, &at_start), encounters, &mut log)?;
+        let at_end = step.velocities_of_wake(&ahead);
+        let velocities: Vec<[f64; 2]> =
+            at_start.iter().zip(at_end).map(|(a, b)| [0, 1].map(|axis| 0.5 * (a[axis] + b[axis]))).collect();
         step.carry(&mut stages, &mut ahead)?;
         log.stage("flow");
         (state.flow, state.sheets) = (ahead.flow, ahead.sheets);
-        step.correct(state, &ahead.bodies, [&start, &end], encounters, &mut log)?;
+        step.correct(state, &ahead.bodies, [&start, &end], (&wake, &velocities), encounters, &mut log)?;
+        step.release_wake(state, &log);
+        step.give_up_wake(state);
     }
     step.decay(&mut state.flow);
     state.tracers = tracers;
@@ -70,9 +81,10 @@ pub fn begin(state: &mut State, bodies: &[Body], workspace: &mut Workspace) -> R
     }
     let of = workspace.of(&state.basis);
     let poses = state.poses();
-    let immersed = of.immersed(bodies, &state.flow, &poses);
+    let immersed = of.immersed(bodies, state, &poses);
     let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
-    find(EXACT, &immersed, &immersed.influence(), &drives, &mut state.sheets)?;
+    let circulations = state.wake.circulations_of(bodies.len());
+    find(EXACT, &immersed, &immersed.influence(), &drives, &circulations, &mut state.sheets)?;
     state.move_as_found();
     Ok(())
 }
@@ -130,7 +142,12 @@ impl Step<'_> {
             return Ok(());
         }
         let poses = state.poses();
-        let by = self.of.coefficients_of(&Immersed::new(&self.of.images, self.bodies, &poses), &state.sheets);
+        let immersed = Immersed::new(&self.of.images, self.bodies, &poses);
+        let mut by = self.of.coefficients_of(&immersed, &state.sheets.strengths);
+        if !state.wake.blobs.is_empty() {
+            let of_wake = self.of.dynamics.coefficients_of(&state.wake.vorticity(&self.of.basis.sines));
+            by.iter_mut().zip(of_wake).for_each(|(to, part)| *to += part);
+        }
         stages.carry(&mut self.of.dynamics, &by, &mut state.flow, 0.5 * self.dt)
     }
 
@@ -140,6 +157,7 @@ impl Step<'_> {
         &self,
         state: &mut State,
         start: &[Impulse],
+        wake: (&[Blob], &[[f64; 2]]),
         encounters: &mut dyn Encounters,
         log: &mut Log,
     ) -> Result<Vec<Impulse>, StepError> {
@@ -162,11 +180,12 @@ impl Step<'_> {
         for &(body, _) in &struck {
             drives[body] = Drive::Given(state.bodies[body].motion);
         }
+        self.move_wake(state, wake.0, wake.1);
         let poses = state.poses();
-        let immersed = self.of.immersed(self.bodies, &state.flow, &poses);
+        let mut immersed = self.of.immersed(self.bodies, state, &poses);
         let influence = immersed.influence_in(std::mem::take(&mut log.memory));
         log.stage("panels");
-        log.solved(find(EXACT, &immersed, &influence, &drives, &mut state.sheets)?);
+        self.find_with_wake(state, &mut immersed, &influence, &drives, log)?;
         state.move_as_found();
         log.stage("bodies");
         log.memory = influence.into_memory();
@@ -210,21 +229,27 @@ impl Step<'_> {
         state: &mut State,
         predicted: &[BodyState],
         impulses: [&[Impulse]; 2],
+        wake: (&[Blob], &[[f64; 2]]),
         encounters: &mut dyn Encounters,
         log: &mut Log,
     ) -> Result<(), StepError> {
         let last: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
         let (mut momenta, struck) = self.travel(state, predicted, impulses, encounters);
         log.stage("contact");
+        self.move_wake(state, wake.0, wake.1);
         let poses = state.poses();
-        let mut immersed = self.of.immersed(self.bodies, &state.flow, &poses);
+        let mut immersed = self.of.immersed(self.bodies, state, &poses);
         let influence = immersed.influence_in(std::mem::take(&mut log.memory));
         log.stage("panels");
         for (body, impulse) in self.strike(&immersed, &influence, &struck)? {
             momenta[body] = along(momenta[body], 1.0, impulse);
         }
         log.stage("contact");
-        log.solved(find(EXACT, &immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
+        self.find_with_wake(state, &mut immersed, &influence, &self.drives(&momenta), log)?;
+        momenta
+            .iter_mut()
+            .zip(&log.left)
+            .for_each(|(momentum, left)| *momentum = along(*momentum, -1.0, *left));
         state.move_as_found();
         log.stage("bodies");
         let touching = encounters.touches(&state.bodies, self.dt);
@@ -235,11 +260,13 @@ impl Step<'_> {
             for (body, impulse) in pressed.of_body {
                 momenta[body] = along(momenta[body], 1.0, impulse);
             }
-            log.solved(find(EXACT, &immersed, &influence, &self.drives(&momenta), &mut state.sheets)?);
+            let circulations = state.wake.circulations_of(self.bodies.len());
+            let drives = self.drives(&momenta);
+            log.solved(find(EXACT, &immersed, &influence, &drives, &circulations, &mut state.sheets)?);
             state.move_as_found();
         }
         log.stage("contact");
-        log.info.forces = self.forces_on_given(state, &immersed, &last, impulses);
+        log.info.forces = self.forces_on_given(state, &immersed, &last, impulses, &log.left);
         self.shed(state, &mut immersed, &influence, log)?;
         log.memory = influence.into_memory();
         Ok(())
@@ -297,15 +324,22 @@ impl Step<'_> {
         log: &mut Log,
     ) -> Result<(), StepError> {
         let share = self.params.feedback.share(self.dt);
-        if share == 0.0 {
+        // What has edges leaves its wake there.
+        let sheds = |body: &Body| body.edges.is_empty();
+        if share == 0.0 || !self.bodies.iter().any(sheds) {
             return Ok(());
         }
         let before = self.of.square(immersed, state);
-        let of_sheets = self.of.coefficients_of(immersed, &state.sheets);
+        let mut strengths = state.sheets.strengths.clone();
+        for (_, range) in self.bodies.iter().zip(immersed.ranges()).filter(|(body, _)| !sheds(body)) {
+            strengths[range].fill(0.0);
+        }
+        let of_sheets = self.of.coefficients_of(immersed, &strengths);
         state.flow.iter_mut().zip(&of_sheets).for_each(|(to, part)| *to += share * part);
-        self.of.put_into(&state.flow, immersed);
+        self.of.put_into(state, immersed);
         let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
-        log.solved(find(EXACT, immersed, influence, &drives, &mut state.sheets)?);
+        let circulations = state.wake.circulations_of(drives.len());
+        log.solved(find(EXACT, immersed, influence, &drives, &circulations, &mut state.sheets)?);
         log.info.shed = 0.5 * self.params.density * (self.of.square(immersed, state) - before);
         log.stage("shed");
         Ok(())
@@ -318,12 +352,14 @@ impl Step<'_> {
         immersed: &Immersed,
         last: &[Motion],
         [start, end]: [&[Impulse]; 2],
+        left: &[Motion],
     ) -> Vec<Motion> {
         let force = |(k, course): (usize, &Course)| match course {
             Course::Free(_) => [0.0; 3],
             Course::Given(_) => {
                 let rate = mean(start[k].rate, end[k].rate);
-                let momenta = [start[k].momentum, immersed.momentum(&state.sheets, k)];
+                let at_end = along(immersed.momentum(&state.sheets, k), 1.0, left[k]);
+                let momenta = [start[k].momentum, at_end];
                 self.force_on_given(k, [last[k], state.bodies[k].motion], momenta, rate)
             }
         };

@@ -17,7 +17,8 @@ pub fn stir(
 ) -> Result<(), StepError> {
     let of = workspace.of(&state.basis);
     let poses = state.poses();
-    let before = of.immersed(bodies, &state.flow, &poses);
+    let before = of.immersed(bodies, state, &poses);
+    let circulations = state.wake.circulations_of(bodies.len());
     let drives: Vec<Drive> = (0..bodies.len())
         .map(|body| match body < free {
             true => Drive::Free(before.momentum(&state.sheets, body)),
@@ -28,8 +29,8 @@ pub fn stir(
     if bodies.is_empty() {
         return Ok(());
     }
-    let immersed = of.immersed(bodies, &state.flow, &poses);
-    find(EXACT, &immersed, &immersed.influence(), &drives, &mut state.sheets)?;
+    let immersed = of.immersed(bodies, state, &poses);
+    find(EXACT, &immersed, &immersed.influence(), &drives, &circulations, &mut state.sheets)?;
     state.move_as_found();
     Ok(())
 }

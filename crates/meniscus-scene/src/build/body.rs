@@ -25,6 +25,7 @@ impl<const D: usize> Builder<'_, D> {
         };
         let to_centre =
             RigidTransform { rotation: Rotation::identity(), translation: of_one.centre.map(|x| -x) };
+        let edges = self.wake_edges(node, &body.wake_edges)?;
         Some(BodySetup {
             name: name_or_empty(&body.name),
             shape: shape.transformed(to_centre).ok()?,
@@ -38,6 +39,7 @@ impl<const D: usize> Builder<'_, D> {
             restitution: body.restitution,
             separation: body.separation.unwrap_or(self.separation),
             glass: body.glass,
+            wake_edges: edges.into_iter().map(|x| [0, 1].map(|a| x[a] - of_one.centre[a])).collect(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! From the content of a scene file to a [`Setup`]: everything is checked against everything else.
 
+mod between;
 mod body;
 mod cut_liquids;
 mod domain;
@@ -9,6 +10,7 @@ mod material;
 mod modes;
 mod motion;
 mod names;
+mod panels;
 mod probe;
 mod regions;
 mod search;
@@ -198,17 +200,19 @@ impl<'a, const D: usize> Builder<'a, D> {
     fn solid(&mut self, node: &Node, solid: &content::Solid) -> Option<SolidSetup<D>> {
         let (name, glass) = (name_or_empty(&solid.name), solid.glass);
         let separation = solid.separation.unwrap_or(self.separation);
+        let wake_edges = self.wake_edges(node, &solid.wake_edges);
         match &solid.motion {
             None => {
                 let shape = self.shape_in_domain(node, &solid.shape)?;
-                Some(SolidSetup { name, shape, motion: None, glass, separation })
+                Some(SolidSetup { name, shape, motion: None, glass, separation, wake_edges: wake_edges? })
             }
             Some(motion) => {
                 // It may enter the domain later.
                 let shape = self.shape(node.at("shape"), &solid.shape);
                 let pivot = shape.as_ref().map_or([0.0; D], centre_or_origin);
                 let motion = self.motion(node.at("motion"), motion, pivot);
-                Some(SolidSetup { name, shape: shape?, motion: Some(motion?), glass, separation })
+                let (shape, motion) = (shape?, Some(motion?));
+                Some(SolidSetup { name, shape, motion, glass, separation, wake_edges: wake_edges? })
             }
         }
     }

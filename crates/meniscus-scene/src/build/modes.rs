@@ -1,26 +1,13 @@
 //! Flows that are made of modes: what they can do, and what they refuse.
 
-use meniscus_core::nodes::{Nodes, NodesError};
-use meniscus_core::shape::{OutlineError, Shape, outline};
-
 use super::Builder;
-use super::warnings::{body_at_the_start, solid_at_the_start};
-use crate::content::{
-    AirModel, Content, Method, Modes, ModesDomain, ModesFeedback, Probe, RegionModel, Walls,
-};
+use crate::content::{AirModel, Content, Method, Modes, ModesFeedback, Probe, RegionModel, Walls};
 use crate::document::Node;
 use crate::problem::Place;
-use crate::setup::{ModesSetup, STEPS_OF_SHEDDING, Setup};
+use crate::setup::{ModesSetup, STEPS_OF_SHEDDING};
 
 /// Panels along the shorter side of the domain, if nothing is said of them.
 const PANELS_ACROSS: f64 = 50.0;
-/// No box with bodies in it is more times as long as wide: images in its walls make larger numbers than floats hold.
-const LONGEST: f64 = 100.0;
-/// Times that a moving solid is looked at, to find whether it leaves the box.
-const LOOKS: usize = 400;
-
-/// Whether there is something, where, what it is, why it is refused, and what to do.
-type Refusal<'a> = (bool, Option<&'a Place>, &'static str, &'static str, &'static str);
 
 impl<const D: usize> Builder<'_, D> {
     /// How the flow is made of modes, if it is.
@@ -32,6 +19,7 @@ impl<const D: usize> Builder<'_, D> {
                 self.problems.error(&key.place, message, "only with method = \"modes\"", help);
                 return None;
             }
+            self.wakes_without_effect(content, root);
             return Some(None);
         }
         let node = root.at("modes");
@@ -52,6 +40,7 @@ impl<const D: usize> Builder<'_, D> {
             shed_time: modes.shed_time,
             panel,
             forces: modes.forces,
+            fine: modes.fine.map(|fine| fine as usize),
             enrich: enrich?,
         }))
     }
@@ -134,79 +123,6 @@ impl<const D: usize> Builder<'_, D> {
         sound
     }
 
-    /// What there is only in a box of the plane, that of the panels.
-    fn without_bodies<'a>(content: &Content, root: &'a Node) -> Vec<Refusal<'a>> {
-        let list = |key: &str| root.key(key).map(|key| &key.place);
-        let modes = root.at("modes");
-        let enrich = modes.key("enrich").map(|key| &key.place);
-        let between = content.modes.as_ref().is_some_and(|modes| modes.domain == ModesDomain::Solids);
-        let (has_bodies, has_solids) = (!content.body.is_empty(), !content.solid.is_empty());
-        let is_enriched = content.modes.as_ref().is_some_and(|modes| !modes.enrich.is_empty());
-        const IN_SPACE: &str = "only in 2D";
-        const TO_2D: &str = "remove it, or give domain.size two entries";
-        const BETWEEN: &str = "not with domain = \"solids\"";
-        const TO_BOX: &str = "remove it, or set modes.domain = \"box\"";
-        if D != 2 {
-            return vec![
-                (has_bodies, list("body"), "a body in 3D", IN_SPACE, TO_2D),
-                (has_solids, list("solid"), "a solid in 3D", IN_SPACE, TO_2D),
-                (is_enriched, enrich, "a mode that is drawn or learnt in 3D", IN_SPACE, TO_2D),
-                (between, Some(&modes.at("domain").place), "a domain between solids in 3D", IN_SPACE, TO_2D),
-            ];
-        }
-        let moves = content.solid.iter().position(|solid| solid.motion.is_some());
-        let place = moves.map(|index| &root.at("solid").entry(index).at("motion").place);
-        vec![
-            (between && has_bodies, list("body"), "a body between islands", BETWEEN, TO_BOX),
-            (between && is_enriched, enrich, "a mode that is drawn or learnt", BETWEEN, TO_BOX),
-            (between && moves.is_some(), place, "a solid that moves between islands", BETWEEN, TO_BOX),
-        ]
-    }
-
-    /// Refuses solids that modes cannot be found between.
-    fn between_solids(&mut self, setup: &Setup<D>, modes: &ModesSetup, root: &Node) {
-        let shapes: Vec<&dyn std::any::Any> = setup.solids.iter().map(|solid| &solid.shape as _).collect();
-        let shapes: Vec<Shape<2>> = shapes.iter().filter_map(|shape| shape.downcast_ref().cloned()).collect();
-        let cells = [self.grid.cells[0], self.grid.cells[1]];
-        let name = |solid: usize| format!("\"{}\"", setup.solids[solid].name);
-        let of_solid = |solid: usize| &root.at("solid").entry(solid).at("shape").place;
-        let more = "raise domain.cells";
-        let (place, message, help) = match Nodes::new(cells, self.grid.dx, &shapes) {
-            Ok(nodes) if modes.count > nodes.most_modes() => {
-                let most = nodes.most_modes();
-                let message =
-                    format!("{} modes are more than are found between solids on this grid", modes.count);
-                let help = format!(
-                    "set modes.count to {most} at most, or raise domain.cells as long as that is less than 256"
-                );
-                (&root.at("modes").at("count").place, message, help)
-            }
-            Ok(_) => return,
-            Err(NodesError::Full) => {
-                let message = "solids leave no room for fluid".to_owned();
-                (&root.at("domain").place, message, format!("move or remove some of them, or {more}"))
-            }
-            Err(NodesError::Thin(solid)) => {
-                let message = format!("{} is thinner than a cell, at least in parts", name(solid));
-                (of_solid(solid), message, format!("{more}, or make it thicker"))
-            }
-            Err(NodesError::Gap(solid, other)) => {
-                let other = other.map_or_else(|| "a side of the domain".to_owned(), name);
-                let message = format!("the gap between {} and {other} is narrower than a cell", name(solid));
-                (of_solid(solid), message, format!("{more}, or let them touch"))
-            }
-            Err(NodesError::Chamber(solid)) => {
-                let message = format!("{} shuts fluid in", name(solid));
-                (
-                    of_solid(solid),
-                    message,
-                    "fill it, open it, or let it touch a side of the domain".to_owned(),
-                )
-            }
-        };
-        self.problems.error(place, message, "with domain = \"solids\"", help);
-    }
-
     /// Warns of keys that modes do not heed.
     fn without_effect(&mut self, content: &Content, root: &Node) {
         let domain = root.at("domain");
@@ -242,86 +158,5 @@ impl<const D: usize> Builder<'_, D> {
             let place = &root.at("modes").at("shed_time").place;
             self.problems.warning(place, message, "fewer than ten steps", help);
         }
-    }
-
-    /// Refuses outlines that no panels can be made of, and things that overlap at the start.
-    pub(super) fn outlines_of_panels(&mut self, setup: &Setup<D>, root: &Node) {
-        let Some(modes) = &setup.modes else { return };
-        if modes.domain == ModesDomain::Solids {
-            self.between_solids(setup, modes, root);
-            return;
-        }
-        let solids =
-            setup.solids.iter().enumerate().map(|(k, s)| ("solid", k, &s.name, solid_at_the_start(s)));
-        let bodies = setup.bodies.iter().enumerate().map(|(k, b)| ("body", k, &b.name, body_at_the_start(b)));
-        let extent = self.domain.extent();
-        let longer = extent.into_iter().fold(0.0, f64::max);
-        let shorter = extent.into_iter().fold(f64::INFINITY, f64::min);
-        let has_panels = !(setup.solids.is_empty() && setup.bodies.is_empty());
-        if has_panels && longer > LONGEST * shorter {
-            let message = format!("a box {:.0} times as long as wide takes no bodies", longer / shorter);
-            let help = format!("make it at most {LONGEST} times as long as wide");
-            self.problems.error(&root.at("domain").at("size").place, message, "too long", help);
-        }
-        let mut earlier: Vec<(String, Shape<D>)> = Vec::new();
-        for (kind, index, name, shape) in solids.chain(bodies) {
-            let Some(shape) = shape else { continue };
-            let node = root.at(kind).entry(index).at("shape");
-            let in_plane: &dyn std::any::Any = &shape;
-            if let Some(error) = in_plane.downcast_ref().and_then(|plane| outline(plane, modes.panel).err()) {
-                let help = match &error {
-                    OutlineError::TooShort { most, .. } => format!("set modes.panel to {most:.2e} at most"),
-                    OutlineError::TooMany { .. } => "raise modes.panel".into(),
-                    _ => "split it into parts without holes, or simulate with method = \"grid\"".into(),
-                };
-                let message = format!("no panels can be made of \"{name}\": {error}");
-                self.problems.error(&node.place, message, "this shape", help);
-                continue;
-            }
-            if let ("solid", Some(motion)) = (kind, setup.solids.get(index).and_then(|s| s.motion.as_ref())) {
-                let left = (0..=LOOKS).find_map(|look| {
-                    let end = f64::from(setup.time.frames) / setup.time.fps;
-                    let time = end * look as f64 / LOOKS as f64;
-                    let moved = setup.solids[index].shape.clone().transformed(motion.pose(time)).ok()?;
-                    self.leaves_the_box(&moved).then_some(time)
-                });
-                if let Some(time) = left {
-                    let message = format!("\"{name}\" moves out of the box at {time:.3} s");
-                    let help = "with method = \"modes\" solids stay inside: change its keyframes";
-                    let place = &root.at(kind).entry(index).at("motion").place;
-                    self.problems.error(place, message, "leads outside", help);
-                    continue;
-                }
-            }
-            let bounds = shape.bounds();
-            let (lower, upper) = (self.domain.lower, self.domain.upper);
-            let film = 0.5 * modes.panel;
-            if (0..D).any(|a| bounds.lower[a] < lower[a] + film || bounds.upper[a] > upper[a] - film) {
-                let message = format!("\"{name}\" reaches into a side of the domain, or nearly");
-                let help = format!("leave {film:.4} m at least between it and the sides: half a panel");
-                self.problems.error(&node.place, message, "too near to a side", help);
-            }
-            for (other, of_other) in &earlier {
-                if self.meet(&shape, of_other, -0.5 * film / self.grid.dx) {
-                    let message = format!("\"{name}\" and \"{other}\" overlap at the start, or nearly");
-                    let help = format!("leave {film:.4} m at least between them: half a panel");
-                    self.problems.error(&node.place, message, "too near", help);
-                }
-            }
-            earlier.push((name.clone(), shape));
-        }
-    }
-
-    /// Whether a shape reaches out of the domain; by its outline where that is known, since bounds of what is turned are wide.
-    fn leaves_the_box(&self, shape: &Shape<D>) -> bool {
-        let (lower, upper) = (self.domain.lower, self.domain.upper);
-        let bounds = shape.bounds();
-        if (0..D).all(|a| bounds.lower[a] >= lower[a] && bounds.upper[a] <= upper[a]) {
-            return false;
-        }
-        let in_plane: &dyn std::any::Any = shape;
-        let points =
-            in_plane.downcast_ref().and_then(|plane| outline(plane, 0.01 * self.domain.extent()[0]).ok());
-        points.is_none_or(|points| points.iter().any(|x| (0..2).any(|a| x[a] < lower[a] || x[a] > upper[a])))
     }
 }

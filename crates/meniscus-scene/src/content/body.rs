@@ -37,6 +37,10 @@ pub struct Body {
     pub restitution: f64,
     /// Whether liquid may leave it where it would have to be pulled along; as `domain.separation` says if left out.
     pub separation: Option<bool>,
+    /// Sharp corners of its outline, as points `[x, y]` of its shape, that the flow leaves smoothly, with vortices that form a wake: so wings have lift. Only with `method = "modes"`; vortices then do
+    /// not go over into the modes from all of the outline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wake_edges: Vec<Vec<f64>>,
     /// Whether 3D pictures show it as clear glass.
     #[serde(default)]
     pub glass: bool,

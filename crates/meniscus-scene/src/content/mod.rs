@@ -242,6 +242,10 @@ pub struct Solid {
     pub motion: Option<Motion>,
     /// Whether 3D pictures show it as clear glass; only what spans nearly all of the domain if left out.
     pub glass: Option<bool>,
+    /// Sharp corners of its outline, as points `[x, y]` of its shape, that the flow leaves smoothly, with vortices that form a wake: so wings have lift. Only with `method = "modes"`; vortices then do
+    /// not go over into the modes from all of the outline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wake_edges: Vec<Vec<f64>>,
     /// Whether liquid comes off it; as the domain says if left out.
     pub separation: Option<bool>,
 }

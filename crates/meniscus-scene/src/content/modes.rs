@@ -26,6 +26,12 @@ pub struct Modes {
     pub panel: Option<f64>,
     /// What the fluid does to bodies.
     pub forces: ModesForces,
+    /// About how many waves along a side of the domain the modes of `enrich` are made of; 64 if left out. With fewer they are coarser, and steps take less time: a stroke is as it was
+    /// drawn from one and a half times as many on as its width fits into the side.
+    // What scenes from before do not have leaves them, and what tells them from others, as they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 8, max = 64))]
+    pub fine: Option<u64>,
     /// Modes that are added to the eigenmodes; any number of `[[modes.enrich]]` tables.
     pub enrich: Vec<Enrich>,
 }
@@ -40,6 +46,7 @@ impl Default for Modes {
             shed_time: 0.2,
             panel: None,
             forces: ModesForces::Potential,
+            fine: None,
             enrich: Vec::new(),
         }
     }

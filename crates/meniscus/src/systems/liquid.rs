@@ -138,7 +138,7 @@ impl<const D: usize> System<D> for Liquid<D> {
         world: &World<D>,
         change: Rearrangement<D>,
     ) -> Result<Vec<BubbleEvent>, StepFailure> {
-        let Rearrangement { liquids, left, taken, bodies, smoke } = change;
+        let Rearrangement { liquids, left, taken, bodies, smoke, .. } = change;
         let is_same =
             left.is_empty() && taken.is_empty() && liquids.is_empty() && bodies == self.state.bodies;
         if is_same && smoke.iter().copied().eq((0..self.state.smoke.len()).map(Some)) {

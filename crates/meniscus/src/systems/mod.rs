@@ -86,6 +86,8 @@ pub(crate) struct Rearrangement<const D: usize> {
     pub taken: Vec<Shape<D>>,
     /// The bodies from now on.
     pub bodies: Vec<RigidState<D>>,
+    /// For each body from now on, and each solid after them, the number that it had; a new one has none.
+    pub things: Vec<Option<usize>>,
     /// For each smoke from now on the number that it had; a new one has none.
     pub smoke: Vec<Option<usize>>,
 }

@@ -40,6 +40,9 @@ pub fn basis_of<const D: usize>(world: &World<D>) -> (Basis, Vec<Warning>) {
             _ => {}
         }
     }
+    if let Some(most) = of(setup).fine {
+        basis.trim(most);
+    }
     (basis, warnings)
 }
 

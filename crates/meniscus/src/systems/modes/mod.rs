@@ -202,6 +202,12 @@ impl<const D: usize> Modes<D> {
         let [energy, enstrophy] = info.advanced.put_back;
         let area = state.basis.sines.area();
         let forces = info.forces.get(setup.bodies.len()..).unwrap_or_default();
+        let named = setup.bodies.iter().map(|body| &body.name).chain(setup.solids.iter().map(|s| &s.name));
+        let circulations =
+            self.things.bodies.iter().enumerate().map(|(k, body)| (body, state.wake.circulation(k)));
+        let with_edges = |(name, (body, circulation)): (&String, (&Body, f64))| {
+            (!body.edges.is_empty()).then(|| (name.clone(), circulation))
+        };
         let of_solid = |(solid, force): (&SolidSetup<D>, &Motion)| (solid.name.clone(), force.to_vec());
         Stats {
             frame: 0,
@@ -247,6 +253,8 @@ impl<const D: usize> Modes<D> {
                 energy_shed: info.shed,
                 substeps: info.advanced.substeps,
                 forces: setup.solids.iter().zip(forces).map(of_solid).collect(),
+                circulations: named.zip(circulations).filter_map(with_edges).collect(),
+                wake_vortices: state.wake.blobs.len(),
             }),
             warnings: Vec::new(),
             events: Vec::new(),
@@ -365,7 +373,10 @@ impl<const D: usize> System<D> for Modes<D> {
         let now = Step::new(self.saved.state.time, 0.0);
         self.saved.state.bodies = self.states(world, now);
         if !are_same {
-            self.saved.state.sheets = Solution::default();
+            let State { sheets, wake, .. } = &mut self.saved.state;
+            *sheets = Solution::default();
+            let circulation = |was: &Option<usize>| was.map_or(0.0, |was| wake.circulation(was));
+            wake.circulations = change.things.iter().map(circulation).collect();
         }
         begin(&mut self.saved.state, &self.things.bodies, &mut self.workspace)?;
         Ok(Vec::new())

@@ -20,14 +20,17 @@ pub struct Things {
 impl Things {
     pub fn new<const D: usize>(setup: &Setup<D>) -> Self {
         let panel = of(setup).panel;
-        let of_body = setup.bodies.iter().map(|body| (&body.shape, body.density / setup.density));
-        let of_solid = setup.solids.iter().map(|solid| (&solid.shape, 0.0));
-        let thing = |(shape, density_ratio): (&Shape<D>, f64)| {
+        let of_body =
+            setup.bodies.iter().map(|body| (&body.shape, &body.wake_edges, body.density / setup.density));
+        let of_solid = setup.solids.iter().map(|solid| (&solid.shape, &solid.wake_edges, 0.0));
+        let thing = |(shape, edges, density_ratio): (&Shape<D>, &Vec<[f64; 2]>, f64)| {
             let shape: &dyn Any = shape;
             let plane: &Shape<2> = shape.downcast_ref().expect("modes live in the plane");
             let points = outline(plane, panel).expect("the scene has made this outline");
             let (profile, centre) = Profile::of_polygon(&points);
-            (Body::of_density(profile, density_ratio), centre)
+            let edges: Vec<[f64; 2]> =
+                edges.iter().map(|x| [0, 1].map(|axis| x[axis] - centre[axis])).collect();
+            (Body::of_density(profile, density_ratio).with_edges(&edges), centre)
         };
         let (bodies, centres) = of_body.chain(of_solid).map(thing).unzip();
         Self { bodies, centres }
