@@ -97,6 +97,11 @@ impl Nodes {
         self.cells.map(|count| count + 1)
     }
 
+    /// Where a corner is, in m.
+    pub fn place(&self, node: usize) -> [f64; 2] {
+        place(self.cells, self.dx, node)
+    }
+
     /// How many eigenmodes of the fluid there may be, at most, to be found here.
     pub fn most_modes(&self) -> usize {
         let fluid = self.of.iter().filter(|of| **of == Node::Fluid).count();
@@ -152,6 +157,11 @@ fn next(cells: [usize; 2], node: usize, axis: usize) -> Option<usize> {
     (at < cells[axis]).then(|| node + [ny, 1][axis])
 }
 
+fn place(cells: [usize; 2], dx: f64, node: usize) -> [f64; 2] {
+    let ny = cells[1] + 1;
+    [node / ny, node % ny].map(|k| k as f64 * dx)
+}
+
 /// What is where.
 struct Sight<'a> {
     cells: [usize; 2],
@@ -165,8 +175,7 @@ impl Sight<'_> {
     }
 
     fn place(&self, node: usize) -> [f64; 2] {
-        let ny = self.cells[1] + 1;
-        [node / ny, node % ny].map(|k| k as f64 * self.dx)
+        place(self.cells, self.dx, node)
     }
 
     /// The nearest solid and how far from its edge a point is.

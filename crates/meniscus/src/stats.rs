@@ -134,7 +134,7 @@ pub struct ModesStats {
     pub substeps: usize,
     /// The force of the fluid on each solid, in N, and its torque about the centre of its area, in N m, for a metre of depth.
     pub forces: BTreeMap<String, Vec<f64>>,
-    /// The circulation around each body and solid with edges that a wake leaves, in m²/s, counter-clockwise.
+    /// The circulation around each body and solid with edges that a wake leaves, and with `domain = "solids"` around each island, by its first solid, in m²/s, counter-clockwise.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub circulations: BTreeMap<String, f64>,
     /// Vortices of wakes that are carried one by one; what is older is in the modes.

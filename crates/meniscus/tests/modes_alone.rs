@@ -125,6 +125,8 @@ fn energy_is_kept_and_moves_about() {
             assert!(modes.energy_put_back.abs() < 1e-3 * now.kinetic_energy);
             assert!(now.max_speed > 0.05 && now.max_speed < 5.0, "{}", now.max_speed);
         }
+        let circulations = |stats: &Stats| stats.modes.as_ref().expect("of modes").circulations.clone();
+        assert_eq!(circulations(first), circulations(&stats[stats.len() - 1]), "Kelvin's theorem");
         let probe = |stats: &Stats| stats.probes.values().next().expect("a probe").clone();
         assert_ne!(probe(first), probe(&stats[stats.len() - 1]));
     }
@@ -134,6 +136,8 @@ fn energy_is_kept_and_moves_about() {
 fn nothing_flows_in_islands_and_dye_stays_out_of_them() {
     let mut simulation = simulation(ISLANDS);
     let stats = advance(&mut simulation, 30);
+    let about = &stats[0].modes.as_ref().expect("of modes").circulations;
+    assert_eq!(about.keys().collect::<Vec<_>>(), ["solid-1", "solid-2"]);
     let inside = serde_json::to_value(&stats[0].probes["inside"]).expect("numbers");
     assert_eq!(inside, serde_json::json!([0.0, 0.0]));
     let frame = simulation.frame();

@@ -121,13 +121,11 @@ impl Laplacian {
     /// What the differences of the stream function of a velocity along the ways between corners make of the first form with each unit function.
     pub fn differences(&self, nodes: &Nodes, velocity: impl Fn([f64; 2]) -> [f64; 2]) -> Vec<f64> {
         let mut sums = vec![0.0; self.len()];
-        let ny = nodes.counts()[1];
-        let point = |node: usize| [node / ny, node % ny].map(|k| k as f64 * nodes.dx);
         for from in (0..nodes.of.len()).filter(|&node| nodes.of[node] == Node::Fluid) {
             let place = self.places[from].expect("in the fluid");
             for way in ways(nodes, from) {
                 let forth = 2.0 * way.side as f64 - 1.0;
-                let mut middle = point(from);
+                let mut middle = nodes.place(from);
                 middle[way.axis] += 0.5 * forth * way.open * nodes.dx;
                 let [u, v] = velocity(middle);
                 // The difference over the open part of the way.

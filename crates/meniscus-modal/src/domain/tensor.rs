@@ -220,7 +220,8 @@ mod tests {
         let cells = [9, 11];
         let functions = functions(21, cells);
         let tensor = Tensor::new(&functions, cells, 1.0);
-        let [w, s] = [3.0, 5.0].map(|k| (0..21).map(|i| (k * f64::from(i) + 1.0).sin()).collect::<Vec<f64>>());
+        let [w, s] =
+            [3.0, 5.0].map(|k| (0..21).map(|i| (k * f64::from(i) + 1.0).sin()).collect::<Vec<f64>>());
         let mut rate = vec![0.0; 21];
         tensor.advect(&w, &s, &mut rate);
         let sum = |of: &[f64]| -> Vec<f64> {

@@ -93,9 +93,8 @@ fn about_a_disc_in_a_disc_goes_the_flow_with_a_logarithm_for_its_stream_function
         let mut laplacian = Laplacian::new(&nodes).expect("an operator");
         let list = potential_flow(&mut laplacian, 0).expect("solved");
         let stream = laplacian.at_nodes(&list);
-        let ny = nodes.counts()[1];
         largest((0..stream.len()).filter(|&node| nodes.of[node] != Node::Wall).map(|node| {
-            let [x, y] = [node / ny, node % ny].map(|k| k as f64 * nodes.dx);
+            let [x, y] = nodes.place(node);
             let r = (x - 1.07).hypot(y - 1.1).max(0.3);
             stream[node] + r.ln() / (2.0 * PI)
         }))

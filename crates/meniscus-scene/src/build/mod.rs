@@ -1,5 +1,6 @@
 //! From the content of a scene file to a [`Setup`]: everything is checked against everything else.
 
+mod between;
 mod body;
 mod cut_liquids;
 mod domain;

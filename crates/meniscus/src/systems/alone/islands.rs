@@ -1,5 +1,6 @@
 //! Between resting solids in the plane.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use meniscus_core::nodes::{Node, Nodes};
@@ -18,6 +19,8 @@ use crate::world::World;
 pub struct Islands {
     modes: Arc<Modes>,
     solids: Vec<Shape<2>>,
+    /// The name of a solid of each island.
+    names: Vec<String>,
 }
 
 impl Islands {
@@ -30,8 +33,8 @@ impl Islands {
         [corner, corner + 1, corner + ny, corner + ny + 1].iter().any(|&node| nodes.of[node] != Node::Fluid)
     }
 
-    fn nearest(&self, x: [f64; 2]) -> Option<(&Shape<2>, f64)> {
-        let distances = self.solids.iter().map(|solid| (solid, solid.signed_distance(x)));
+    fn nearest(&self, x: [f64; 2]) -> Option<(usize, f64)> {
+        let distances = self.solids.iter().map(|solid| solid.signed_distance(x)).enumerate();
         distances.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 }
@@ -50,7 +53,14 @@ impl Medium<2> for Islands {
                 world.domain.get_or_init(|| modes).clone()
             }
         };
-        Ok(Self { modes, solids })
+        let mut islands = Self { modes, solids, names: Vec::new() };
+        let named = |island: usize| {
+            let corner = islands.modes.nodes().of.iter().position(|of| *of == Node::Island(island));
+            let nearest = corner.and_then(|corner| islands.nearest(islands.modes.nodes().place(corner)));
+            nearest.map_or_else(String::new, |(solid, _)| setup.solids[solid].name.clone())
+        };
+        islands.names = (0..islands.modes.nodes().islands).map(named).collect();
+        Ok(islands)
     }
 
     fn alone(&self) -> Alone<Dynamics> {
@@ -67,6 +77,10 @@ impl Medium<2> for Islands {
 
     fn enstrophy(&self, flow: &[f64]) -> f64 {
         self.modes.enstrophy(flow)
+    }
+
+    fn circulations(&self, flow: &[f64]) -> BTreeMap<String, f64> {
+        self.names.iter().cloned().zip(self.modes.circulations(flow)).collect()
     }
 
     fn velocity(&self, flow: &[f64], x: [f64; 2]) -> [f64; 2] {
@@ -101,6 +115,7 @@ impl Medium<2> for Islands {
         let Some((solid, distance)) = self.nearest(at).filter(|(_, distance)| *distance < 0.0) else {
             return;
         };
+        let solid = &self.solids[solid];
         // Along the slope of the distance.
         let h = 1e-3 * self.modes.nodes().dx;
         let slope = [0, 1].map(|axis| {

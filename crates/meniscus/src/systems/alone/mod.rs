@@ -49,6 +49,11 @@ trait Medium<const D: usize>: Send + Sync + Sized + 'static {
     /// The integral of half the square of the vorticity.
     fn enstrophy(&self, flow: &[f64]) -> f64;
 
+    /// The circulations about islands, by a solid of each.
+    fn circulations(&self, _flow: &[f64]) -> BTreeMap<String, f64> {
+        BTreeMap::new()
+    }
+
     fn velocity(&self, flow: &[f64], x: [f64; D]) -> [f64; D];
 
     /// The velocities that carry what shows the flow.
@@ -230,6 +235,8 @@ impl<const D: usize, M: Medium<D>> Flow<D, M> {
                 energy_shed: 0.0,
                 substeps: info.advanced.substeps,
                 forces: BTreeMap::new(),
+                circulations: self.medium.circulations(&self.state.flow),
+                wake_vortices: 0,
             }),
             warnings: Vec::new(),
             events: Vec::new(),
