@@ -58,7 +58,8 @@ impl Polygon {
         let (least, most) =
             heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), z| (f64::min(l, z), f64::max(m, z)));
         let size = mesh.vertices.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
-        if !(most - least <= FLAT * size) {
+        let is_flat = most - least <= FLAT * size;
+        if !is_flat {
             return Err(PolygonError::NotFlat { height: most - least });
         }
         // An edge that two triangles have in common runs both ways, and is no part of the outline.
@@ -233,7 +234,8 @@ mod tests {
     /// A star with five points, which is not convex.
     fn star() -> Polygon {
         let corner = |k: usize| {
-            let (radius, angle) = (if k % 2 == 0 { 1.0 } else { 0.4 }, std::f64::consts::PI * k as f64 / 5.0);
+            let (radius, angle) =
+                (if k.is_multiple_of(2) { 1.0 } else { 0.4 }, std::f64::consts::PI * k as f64 / 5.0);
             [radius * angle.cos(), radius * angle.sin()]
         };
         Polygon::new((0..10).map(corner).collect()).unwrap()
@@ -262,7 +264,7 @@ mod tests {
         let area: f64 = polygons.iter().map(Polygon::signed_area).sum();
         assert!((area - star.signed_area()).abs() < 1e-14);
         for k in 0..2000 {
-            let x = [((k * 37) % 200) as f64 / 90.0 - 1.1, ((k * 73) % 2000) as f64 / 900.0 - 1.1];
+            let x = [f64::from((k * 37) % 200) / 90.0 - 1.1, f64::from((k * 73) % 2000) / 900.0 - 1.1];
             let within = star.signed_distance(x);
             let nearest = polygons.iter().map(|part| part.signed_distance(x)).fold(f64::INFINITY, f64::min);
             assert!(
