@@ -74,6 +74,32 @@ fn modes_are_orthogonal_and_do_no_work_together() {
 }
 
 #[test]
+fn modes_of_fewer_sines_are_what_these_hold_of_them() {
+    let mut basis = eight();
+    for (name, points) in [("along", [[0.2, 0.5], [0.8, 0.5]]), ("across", [[0.4, 0.2], [0.6, 0.7]])] {
+        let stroke = Stroke { points: points.to_vec(), width: 0.05, speed: 1.0 };
+        assert!(basis.add_mode(name, &drawn(&stroke, &basis.fine_sines())));
+    }
+    let whole = basis.clone();
+    basis.trim(64);
+    assert_eq!(basis.sines, whole.sines);
+    basis.trim(32);
+    assert_eq!(basis.sines.counts, [32, 32]);
+    // Of the first one that is all; the second one is orthogonal to it again.
+    let kept = whole.sines.moved(&whole.enrichment[0].vorticity, &basis.sines);
+    let size = kept.iter().zip(basis.sines.eigenvalues()).map(|(w, l)| w * w / l).sum::<f64>().sqrt();
+    assert!((0.9..1.0).contains(&size), "{size}");
+    for (found, kept) in basis.enrichment[0].vorticity.iter().zip(&kept) {
+        assert!((found - kept / size).abs() < 1e-12, "{found} {kept}");
+    }
+    let products = |a: usize, b: usize| -> f64 {
+        let [a, b] = [a, b].map(|mode| &basis.enrichment[mode].vorticity);
+        a.iter().zip(b).zip(basis.sines.eigenvalues()).map(|((a, b), l)| a * b / l).sum()
+    };
+    assert!((products(0, 0) - 1.0).abs() < 1e-12 && products(0, 1).abs() < 1e-12);
+}
+
+#[test]
 fn learnt_modes_follow_the_flow_that_they_were_learnt_from() {
     let times: Vec<usize> = (0..=20).map(|k| 5 * k).collect();
     let (sines, flows) = reference_flows(&times);

@@ -26,8 +26,7 @@ pub struct Modes {
     pub panel: Option<f64>,
     /// What the fluid does to bodies.
     pub forces: ModesForces,
-    /// About how many waves along a side of the domain the modes of `enrich` are made of; 64 if left out. With fewer they are coarser, and steps take less time: a stroke is as it was
-    /// drawn from one and a half times as many on as its width fits into the side.
+    /// About how many waves along a side of the domain the modes of `enrich` are made of; 64 if left out. With fewer they are coarser, and steps take less time.
     // What scenes from before do not have leaves them, and what tells them from others, as they were.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 8, max = 64))]
