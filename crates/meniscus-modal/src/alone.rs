@@ -62,12 +62,12 @@ impl<A: Advection> Alone<A> {
             since = Instant::now();
             seconds
         };
-        self.decay.apply(&mut state.flow, 0.5 * viscosity * dt);
+        self.decay(&mut state.flow, 0.5 * viscosity * dt);
         let advanced = self.stages.advance(&mut self.dynamics, integrator, &mut state.flow, dt)?;
         if !advanced.is_solved {
             return Err(StepError::Unsolved);
         }
-        self.decay.apply(&mut state.flow, 0.5 * viscosity * dt);
+        self.decay(&mut state.flow, 0.5 * viscosity * dt);
         let mut stages = vec![("flow", passed())];
         if state.tracers.iter().any(|tracers| !tracers.position.is_empty()) {
             let velocities = (carriage.velocities)(&state.flow);
@@ -82,6 +82,13 @@ impl<A: Advection> Alone<A> {
             Ok(StepInfo { advanced, stages, ..StepInfo::default() })
         } else {
             Err(StepError::TooFast)
+        }
+    }
+
+    /// Nothing if there is no viscosity: modes that decay together would be rounded, and circulations drift.
+    fn decay(&self, flow: &mut [f64], diffusion: f64) {
+        if diffusion > 0.0 {
+            self.decay.apply(flow, diffusion);
         }
     }
 }

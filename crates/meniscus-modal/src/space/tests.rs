@@ -80,7 +80,8 @@ fn the_rate_is_that_of_the_rotational_form() {
     let mut sums = vec![0.0; 30];
     for k in 0..points * points * points {
         let at = [k / points / points, k / points % points, k % points];
-        let x: [f64; 3] = std::array::from_fn(|a| (at[a] as f64 + 0.5) * modes.size[a] / points as f64);
+        let x: [f64; 3] =
+            std::array::from_fn(|a| (f64::from(at[a]) + 0.5) * modes.size[a] / f64::from(points));
         let slope = |axis: usize, of: usize| {
             let moved = |way: f64| {
                 let mut y = x;
@@ -97,7 +98,7 @@ fn the_rate_is_that_of_the_rotational_form() {
         }
     }
     for ((sum, square), rate) in sums.iter().zip(modes.squares()).zip(&rate) {
-        let expected = sum / (points * points * points) as f64 / (square / 8.0);
+        let expected = sum / f64::from(points * points * points) / (square / 8.0);
         assert!((rate - expected).abs() < 1e-5 * largest(sums.clone()).max(1.0), "{rate} {expected}");
     }
 }
