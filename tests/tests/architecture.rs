@@ -89,7 +89,7 @@ fn crates_depend_only_downwards() {
         ("meniscus-contact", &["meniscus-core"]),
         ("meniscus-rigid", &["meniscus-core", "meniscus-linalg"]),
         ("meniscus-liquid", &["meniscus-core", "meniscus-linalg", "meniscus-rigid"]),
-        ("meniscus-modal", &["meniscus-core", "meniscus-rigid"]),
+        ("meniscus-modal", &["meniscus-core", "meniscus-linalg", "meniscus-rigid"]),
         ("meniscus-io", &["meniscus-core"]),
         ("meniscus-scene", &["meniscus-core", "meniscus-io"]),
         ("meniscus-render", &["meniscus-core"]),
