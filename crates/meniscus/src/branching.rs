@@ -23,7 +23,7 @@ impl<const D: usize> Session<D> {
         old_world.is_of(&scene)?;
         old_world.control(controls);
         let mut world = World::<D>::new(to)?;
-        world.learn()?;
+        world.learnt = systems::learnt_flows(&world.setup)?;
         let mut system = resumed(&old_world, system, frames_done)?;
         let were = were((before, &old_world.setup), (after, &world.setup));
         let count = old_world.setup.bodies.len() + old_world.setup.solids.len();

@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use meniscus_contact::ContactError;
 use meniscus_scene::SceneError;
 
-use crate::runs::FolderError;
-
 /// Why a step failed.
 pub(crate) type StepFailure = Box<dyn Error + Send + Sync>;
 
@@ -65,7 +63,7 @@ pub enum SimulationError {
         /// The folder of the run.
         folder: PathBuf,
         /// Why.
-        source: Box<FolderError>,
+        source: StepFailure,
     },
     /// A step failed before, so that there is nothing to go on from.
     #[error(

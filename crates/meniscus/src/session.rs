@@ -69,7 +69,7 @@ impl<const D: usize> Session<D> {
     /// A scene at its beginning.
     pub fn new(scene: &Scene) -> Result<Self, SimulationError> {
         let mut world = World::new(scene)?;
-        world.learn()?;
+        world.learnt = systems::learnt_flows(&world.setup)?;
         let system =
             systems::begin(&world).map_err(|source| SimulationError::Step { frame: 1, time: 0.0, source })?;
         if system.is_void(&world) {

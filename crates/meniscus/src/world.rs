@@ -16,7 +16,6 @@ use crate::error::SimulationError;
 use crate::identity::hash_of;
 use crate::pressed::Samples;
 use crate::stats::ContactStats;
-use crate::systems::learnt_flows;
 use crate::warning::Warning;
 
 /// A step in time.
@@ -83,15 +82,6 @@ impl<const D: usize> World<D> {
             Self { scene, identity, setup, bodies, controls, moving, contacts, samples, learnt, domain };
         world.find_moving();
         Ok(world)
-    }
-
-    /// Reads what modes are learnt from.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub fn learn(&mut self) -> Result<(), SimulationError> {
-        self.learnt = learnt_flows(&self.setup)?;
-        Ok(())
     }
 
     /// # Errors

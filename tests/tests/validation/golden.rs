@@ -42,7 +42,6 @@ fn scene() -> Scene {
         shape = { box = { from = [0.6, 0.2], to = [0.85, 0.4] } }
         density = 700
         angular_velocity = [0.5]
-        wake_edges = [[0.85, 0.4]]
         [[smoke]]
         shape = { box = { from = [0.5, 0.0], to = [0.7, 0.1] } }
     "#;
@@ -72,6 +71,7 @@ fn scene_of_modes() -> Scene {
         shape = { box = { from = [0.6, 0.2], to = [0.85, 0.4] } }
         density = 700
         angular_velocity = [0.5]
+        wake_edges = [[0.85, 0.4]]
         [[solid]]
         shape = { sphere = { centre = [0.3, 0.3], radius = 0.12 } }
         motion = { keyframes = [{ time = 0 }, { time = 1, translation = [0, 0.2] }] }
