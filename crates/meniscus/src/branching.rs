@@ -9,7 +9,7 @@ use meniscus_scene::{BodySetup, Scene, Setup};
 
 use crate::error::SimulationError;
 use crate::session::{SavedSession, Session, resumed};
-use crate::systems::Rearrangement;
+use crate::systems::{self, Rearrangement};
 use crate::world::World;
 
 impl<const D: usize> Session<D> {
