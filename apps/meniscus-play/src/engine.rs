@@ -1,9 +1,11 @@
 //! A world: a scene of modes that runs in steps of 1/120 s, what players do to it, and the game in it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 use meniscus::{BodyStats, Scene, SceneError, Simulation, SimulationError, Snapshot};
+use meniscus_scene::ModesDomain;
 use serde::Serialize;
 use xxhash_rust::xxh64::xxh64;
 
@@ -36,13 +38,15 @@ pub enum WorldError {
     /// The scene is not valid, or what was made of it is not.
     #[error(transparent)]
     Scene(#[from] Box<SceneError>),
-    /// It is not a scene of modes.
-    #[error("{name}, line {line}: the scene is simulated on a grid, which cannot be played with")]
-    NotModes {
+    /// It is not a scene of the modes of a box in the plane.
+    #[error("{name}, line {line}: the scene is simulated {how}, which cannot be played with")]
+    NotPlayable {
         /// What messages call the scene.
         name: String,
         /// The line that says so, or would.
         line: usize,
+        /// How it is simulated.
+        how: Unplayable,
     },
     /// It does not begin.
     #[error(transparent)]
@@ -50,6 +54,49 @@ pub enum WorldError {
     /// A world of that name is not there.
     #[error("there is no world \"{0}\"")]
     Unknown(String),
+}
+
+/// A way to simulate that is not played with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unplayable {
+    /// Cells.
+    Grid,
+    /// Modes in three dimensions.
+    Space,
+    /// Modes of what solids leave of the box.
+    BetweenSolids,
+}
+
+impl Unplayable {
+    /// How a scene is simulated, if it is not played with.
+    fn of(scene: &Scene) -> Option<Self> {
+        if scene.dimension() == 3 {
+            return Some(if scene.setup::<3>().modes.is_some() { Self::Space } else { Self::Grid });
+        }
+        match scene.setup::<2>().modes {
+            None => Some(Self::Grid),
+            Some(modes) => (modes.domain == ModesDomain::Solids).then_some(Self::BetweenSolids),
+        }
+    }
+
+    /// The start of the line that says so.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Grid => "method",
+            Self::Space => "size",
+            Self::BetweenSolids => "domain",
+        }
+    }
+}
+
+impl fmt::Display for Unplayable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Grid => "on a grid",
+            Self::Space => "in 3D",
+            Self::BetweenSolids => "with the modes between its solids",
+        })
+    }
 }
 
 /// Why an input changed nothing, in words for players.
@@ -71,9 +118,9 @@ pub struct Start {
 /// A scene as worlds run it: with steps of 1/120 s, and names for all that is in it.
 pub fn playable(name: &str, text: &str, folder: &Path) -> Result<Scene, WorldError> {
     let scene = Scene::parse(name, text, folder, &[]).map_err(Box::new)?;
-    if scene.dimension() != 2 || scene.setup::<2>().modes.is_none() {
-        let said = text.lines().position(|line| line.trim_start().starts_with("method"));
-        return Err(WorldError::NotModes { name: name.into(), line: said.unwrap_or(0) + 1 });
+    if let Some(how) = Unplayable::of(&scene) {
+        let said = text.lines().position(|line| line.trim_start().starts_with(how.key()));
+        return Err(WorldError::NotPlayable { name: name.into(), line: said.unwrap_or(0) + 1, how });
     }
     let named = Text::new(scene.source_text()).to_string();
     let rate = format!("time.fps={RATE}");

@@ -36,7 +36,7 @@ mod things;
 mod told;
 mod world;
 
-pub use engine::{Drawn, Engine, Event, RATE, Refused, Start, WorldError, playable};
+pub use engine::{Drawn, Engine, Event, RATE, Refused, Start, Unplayable, WorldError, playable};
 pub use input::{BadMessage, Command, Input, Message, Request, Setting};
 pub use levels::{Level, levels, start};
 pub use log::{Log, ReplayError, Replayed, replay};

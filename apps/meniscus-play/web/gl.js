@@ -78,6 +78,13 @@ export function target(gl, width, height, { internal, format, type, filter }) {
   return { texture, buffer, width, height, isWhole };
 }
 
+/** Draws what is in a target into another, as large as that is. */
+export function copy(gl, from, to) {
+  gl.bindFramebuffer(gl.READ_FRAMEBUFFER, from.buffer);
+  gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, to.buffer);
+  gl.blitFramebuffer(0, 0, from.width, from.height, 0, 0, to.width, to.height, gl.COLOR_BUFFER_BIT, gl.LINEAR);
+}
+
 /** Gives a target back. */
 export function release(gl, { texture, buffer }) {
   gl.deleteTexture(texture);

@@ -1,6 +1,6 @@
 // The water by WebGL2: the flow from its coefficients, dye and particles that go along with it, bodies, and the picture of all that.
 import { Bodies } from "./bodies.js";
-import { cover, into, program, release, target, use } from "./gl.js";
+import { copy, cover, into, program, release, target, use } from "./gl.js";
 import { state } from "./state.js";
 
 const SOLID = 320; // of distances to bodies
@@ -65,14 +65,19 @@ class Water {
     this.feedback = gl.createTransformFeedback();
   }
 
-  /** How much is drawn: see quality.js. */
+  /** How much is drawn: see quality.js. Dye and particles go on. */
   setLevel(level) {
     this.level = level;
-    if (this.size) this.build();
+    if (!this.size) return;
+    const [old, other] = this.dye;
+    this.dye = [other];
+    this.build(this.particles[0].buffer);
+    copy(this.gl, old, this.dye[0]);
+    release(this.gl, old);
   }
 
   /** Makes all that depends on the box and on how much is drawn. */
-  build() {
+  build(particles = null) {
     const { gl, size, level } = this;
     for (const old of [this.rows, this.flow, this.solid, this.scene, ...(this.dye ?? []), ...(this.trails ?? [])]) if (old) release(gl, old);
     const across = (most) => size.map((side) => Math.max(8, Math.round((most * side) / Math.max(...size))));
@@ -84,7 +89,7 @@ class Water {
     this.scene = target(gl, ...across(level.dye), this.half);
     this.resize();
     this.coefficients ??= gl.createTexture();
-    this.seed(level.particles);
+    this.seed(level.particles, particles);
     this.drawnFrame = null;
     if (!this.flow.isWhole || !this.dye[0].isWhole) throw new Error("textures of floats cannot be drawn into");
   }
@@ -100,12 +105,17 @@ class Water {
     this.shown = [canvas.clientWidth, canvas.clientHeight];
   }
 
-  seed(count) {
+  /** Particles: first those of a buffer, if there is one, then new ones anywhere. */
+  seed(count, before) {
     const { gl, size } = this;
     const values = new Float32Array(4 * count);
     for (let k = 0; k < count; k++) {
       const own = Math.random();
       values.set([size[0] * Math.random(), size[1] * Math.random(), 14 * Math.random() * own, own], 4 * k);
+    }
+    if (before) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, before);
+      gl.getBufferSubData(gl.ARRAY_BUFFER, 0, values, 0, 4 * Math.min(count, this.count));
     }
     for (const { buffer, move, point } of this.particles ?? []) {
       gl.deleteBuffer(buffer);

@@ -69,15 +69,26 @@ fn estimate_in<const D: usize>(
 ) -> Result<Estimate, SimulationError> {
     let setup = scene.setup::<D>();
     let cells = scene.content().domain.cells;
-    let coarse_scene = with_cells(scene, coarse_cells.min(cells));
-    let coarse = coarse_pilot::<D>(&coarse_scene)?;
+    // What modes cost depends on their number: all cells or a few, it is the same.
+    let fewest = if setup.modes.is_some() { cells } else { coarse_cells };
+    let coarse_scene = with_cells(scene, fewest.min(cells));
+    let mut simulation = Session::<D>::new(&coarse_scene)?;
+    let start = simulation.save();
+    let coarse = coarse_pilot(&mut simulation)?;
     let finer = cells as f64 / coarse_scene.content().domain.cells as f64;
     let particles = coarse.particles * finer.powi(D as i32);
     // Substeps are as many times shorter as cells are smaller.
     let substeps = (coarse.substeps_per_frame * finer).min(f64::from(setup.time.max_substeps));
 
     let fits = (MOST_PILOT_PARTICLES / particles).powf(1.0 / D as f64).min(1.0);
-    let fine = fine_pilot::<D>(&with_cells(scene, ((cells as f64 * fits) as u64).max(1)), draw)?;
+    let fine_scene = with_cells(scene, ((cells as f64 * fits) as u64).max(1));
+    if fine_scene.content().domain.cells == coarse_scene.content().domain.cells {
+        // What was found at the beginning need not be found again.
+        simulation.restore(start)?;
+    } else {
+        simulation = Session::new(&fine_scene)?;
+    }
+    let fine = fine_pilot(&mut simulation, draw)?;
     let larger = fits.powi(D as i32).recip();
     let frames = f64::from(setup.time.frames);
     let per_particle_on_disk =
@@ -136,23 +147,23 @@ struct CoarsePilot {
 }
 
 /// Runs as much of the scene as its work allows.
-fn coarse_pilot<const D: usize>(scene: &Scene) -> Result<CoarsePilot, SimulationError> {
-    let setup = scene.setup::<D>();
-    let heavier = if setup.viscosity > 0.0 { WORK_OF_VISCOSITY } else { 1.0 };
-    let mut simulation = Session::<D>::new(scene)?;
+fn coarse_pilot<const D: usize>(simulation: &mut Session<D>) -> Result<CoarsePilot, SimulationError> {
+    let (frames, fps, viscosity) = {
+        let setup = &simulation.world.setup;
+        (setup.time.frames, setup.time.fps, setup.viscosity)
+    };
+    let heavier = if viscosity > 0.0 { WORK_OF_VISCOSITY } else { 1.0 };
     let mut particles = simulation.system.size().particles;
-    let at_first = cells_with_fields(&simulation);
+    let at_first = cells_with_fields(simulation);
     let mut most = at_first;
     let mut works = Vec::new();
-    while simulation.frames_done() < setup.time.frames
-        && heavier * works.iter().sum::<f64>() < MOST_COARSE_WORK
-    {
+    while simulation.frames_done() < frames && heavier * works.iter().sum::<f64>() < MOST_COARSE_WORK {
         simulation.advance_substep()?;
         particles = particles.max(simulation.system.size().particles);
-        most = most.max(cells_with_fields(&simulation));
-        works.push(work(&simulation));
+        most = most.max(cells_with_fields(simulation));
+        works.push(work(simulation));
     }
-    let frames = simulation.system.time() * setup.time.fps;
+    let frames = simulation.system.time() * fps;
     let mean = |works: &[f64]| works.iter().sum::<f64>() / works.len().max(1) as f64;
     let early = &works[..works.len().min(1 + FEWEST_TIMED)];
     let markers = simulation.system.size().markers;
@@ -181,14 +192,16 @@ struct FinePilot {
 }
 
 /// Takes a few substeps, and draws small pictures of what they made.
-fn fine_pilot<const D: usize>(scene: &Scene, draw: Draw<D>) -> Result<FinePilot, SimulationError> {
-    let mut simulation = Session::<D>::new(scene)?;
+fn fine_pilot<const D: usize>(
+    simulation: &mut Session<D>,
+    draw: Draw<D>,
+) -> Result<FinePilot, SimulationError> {
     simulation.advance_substep()?;
-    let timed = ((TIMED_WORK / work(&simulation)) as usize).clamp(FEWEST_TIMED, MOST_TIMED);
+    let timed = ((TIMED_WORK / work(simulation)) as usize).clamp(FEWEST_TIMED, MOST_TIMED);
     let substeps: Vec<Stats> = (0..timed).map(|_| simulation.advance_substep()).collect::<Result<_, _>>()?;
-    let setup = scene.setup::<D>();
-    let seconds_per_picture = seconds_per_picture(&simulation.frame(), &setup, &setup.render, draw);
-    let (seconds_per_substep, cells_with_fields) = (undisturbed(&substeps), cells_with_fields(&simulation));
+    let setup = &simulation.world.setup;
+    let seconds_per_picture = seconds_per_picture(&simulation.frame(), setup, &setup.render, draw);
+    let (seconds_per_substep, cells_with_fields) = (undisturbed(&substeps), cells_with_fields(simulation));
     Ok(FinePilot { seconds_per_substep, seconds_per_picture, cells_with_fields })
 }
 
@@ -211,7 +224,8 @@ mod tests {
 
     fn pilot<const D: usize>(scene: &str, changes: &[&str]) -> CoarsePilot {
         let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
-        coarse_pilot::<D>(&Scene::gallery(scene, &changes).expect("a scene")).expect("a pilot")
+        let scene = Scene::gallery(scene, &changes).expect("a scene");
+        coarse_pilot::<D>(&mut Session::new(&scene).expect("a session")).expect("a pilot")
     }
 
     #[test]

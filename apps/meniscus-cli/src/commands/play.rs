@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 
 use meniscus::Scene;
-use meniscus_play::{Options, ReplayError, ServeError, Server, Start, WorldError, playable, replay};
+use meniscus_play::{
+    Options, ReplayError, ServeError, Server, Start, Unplayable, WorldError, playable, replay,
+};
 
 use super::tell_remarks;
 use crate::cli::{PlayArgs, print_line};
@@ -94,9 +96,17 @@ impl From<WorldError> for Failure {
         match error {
             WorldError::Scene(error) => (*error).into(),
             WorldError::Simulation(error) => error.into(),
-            WorldError::NotModes { .. } => Self::advised(
+            WorldError::NotPlayable { how, .. } => Self::advised(
                 error,
-                "add method = \"modes\" to a 2D scene without liquids, or give one such as jet-modes or reduced-game",
+                match how {
+                    Unplayable::Grid => {
+                        "add method = \"modes\" to a 2D scene without liquids, or give one such as jet-modes or reduced-game"
+                    }
+                    Unplayable::Space => "give a scene in two dimensions, such as jet-modes or reduced-game",
+                    Unplayable::BetweenSolids => {
+                        "take domain = \"solids\" out of [modes]: solids then stand in the box as panels do"
+                    }
+                },
             ),
             _ => Self::bad_input(error),
         }

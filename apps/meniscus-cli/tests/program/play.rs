@@ -12,7 +12,10 @@ fn scenes_that_cannot_be_played_with_are_refused_with_the_place_and_the_fix() {
     let refused = |scene: &str, parts: &[&str]| sandbox.ends(2, &["play", "--no-open", scene]).says(parts);
     refused("dam.toml", &["dam.toml, line 1", "simulated on a grid", "method = \"modes\""]);
     sandbox.write("3d.toml", "method = \"modes\"\n[domain]\nsize = [1, 1, 1]\ncells = 8\n[fluid]\n");
-    refused("3d.toml", &["a 3D scene is not possible", "3d.toml:3"]);
+    refused("3d.toml", &["3d.toml, line 3", "simulated in 3D", "two dimensions"]);
+    let between = "method = \"modes\"\n[domain]\nsize = [1, 1]\ncells = 16\n[fluid]\n[modes]\ncount = 8\ndomain = \"solids\"\n";
+    sandbox.write("between.toml", between);
+    refused("between.toml", &["between.toml, line 8", "the modes between its solids", "[modes]"]);
     refused("no-such-scene", &["there is no scene `no-such-scene`"]);
     refused("gone.toml", &["cannot read the scene file gone.toml"]);
 }

@@ -111,6 +111,8 @@ fn a_stroke_moves_dye_as_predicted() {
         middle[0], middle[1]
     ));
     tab.until(&format!("currents.pictures > {pictures} + 1"));
+    // Less is drawn from now on, of the same dye.
+    tab.eval("void currents.quality.go(5)");
     let before = tab.eval("currents.water.dyeMoments()");
     assert!((before["x"].as_f64().expect("a number") - middle[0]).abs() < 2e-3, "{before}");
     let message = serde_json::to_string(&stroke).expect("plain data");

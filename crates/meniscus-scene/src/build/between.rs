@@ -58,9 +58,8 @@ impl<const D: usize> Builder<'_, D> {
                 let most = nodes.most_modes();
                 let message =
                     format!("{} modes are more than are found between solids on this grid", modes.count);
-                let help = format!(
-                    "set modes.count to {most} at most, or raise domain.cells as long as that is less than 256"
-                );
+                let or = if most < MOST_MODES { ", or raise domain.cells" } else { "" };
+                let help = format!("set modes.count to {most} at most{or}");
                 (&root.at("modes").at("count").place, message, help)
             }
             Ok(_) => return,
