@@ -21,8 +21,8 @@ pub struct Tracers<const D: usize = 2> {
 const PIECE: usize = 4096;
 /// Tracers that are worked on together.
 const LANES: usize = 16;
-/// Corners of a cell, in space.
-const CORNERS: usize = 8;
+/// Pairs of corners of a cell that are neighbours along the last axis, in space.
+const PAIRS: usize = 4;
 /// 2^23: a float of that size counts ones with its last bits, which are these.
 const COUNT: f32 = 8_388_608.0;
 const COUNT_BITS: u32 = 0x7f_ffff;
@@ -38,7 +38,7 @@ impl Tracers {
                 obstacle.keep_out(x);
             }
         };
-        self.carry_past(velocities, &keep_out, dt);
+        self.carry_past(velocities, keep_out, dt);
     }
 }
 
@@ -47,7 +47,7 @@ impl<const D: usize> Tracers<D> {
     pub fn carry_past(
         &mut self,
         velocities: &Velocities<D>,
-        keep_out: &(dyn Fn(&mut [f32; D]) + Sync),
+        keep_out: impl Fn(&mut [f32; D]) + Sync,
         dt: f64,
     ) {
         let half = 0.5 * dt as f32;
@@ -110,7 +110,7 @@ pub struct Velocities<const D: usize = 2> {
     last: [f32; D],
     last_cell: [u32; D],
     /// Points from one to the next along each axis.
-    strides: [usize; D],
+    strides: [u32; D],
     /// By x, and in these by y.
     values: Vec<[f32; D]>,
 }
@@ -132,67 +132,73 @@ impl<const D: usize> Velocities<D> {
         let size = size.map(|side| side as f32);
         let per_metre = std::array::from_fn(|axis| cells[axis] as f32 / size[axis]);
         let (last, last_cell) = (cells.map(|count| count as f32), cells.map(|count| count as u32 - 1));
-        let strides = std::array::from_fn(|axis| cells[axis + 1..].iter().map(|count| count + 1).product());
+        let strides =
+            std::array::from_fn(|axis| cells[axis + 1..].iter().map(|&count| count as u32 + 1).product());
         Self { size, per_metre, last, last_cell, strides, values }
     }
 
     /// Carries some points for two times a half by the midpoint rule.
     #[inline(always)]
     fn carry(&self, points: &mut [[f32; D]], half: f32) {
-        let mut x = [[0.0; LANES]; D];
-        for (lane, point) in points.iter().enumerate() {
-            for axis in 0..D {
-                x[axis][lane] = point[axis];
-            }
-        }
+        let mut x = [[0.0; D]; LANES];
+        x[..points.len()].copy_from_slice(points);
         let first = self.at(&x);
-        let middle: [[f32; LANES]; D] =
-            std::array::from_fn(|axis| std::array::from_fn(|lane| x[axis][lane] + half * first[axis][lane]));
+        let middle = along(&x, half, &first);
         let velocity = self.at(&middle);
-        for (lane, point) in points.iter_mut().enumerate() {
-            *point = std::array::from_fn(|axis| x[axis][lane] + 2.0 * half * velocity[axis][lane]);
-        }
+        let end = along(&x, 2.0 * half, &velocity);
+        points.copy_from_slice(&end[..points.len()]);
     }
 
     /// At points; beyond the box that of its edge.
     #[inline(always)]
-    fn at(&self, x: &[[f32; LANES]; D]) -> [[f32; LANES]; D] {
-        let mut cells = [[0; LANES]; D];
+    fn at(&self, x: &[[f32; D]; LANES]) -> [[f32; D]; LANES] {
+        let mut first = [0; LANES];
         let mut parts = [[0.0; LANES]; D];
         for axis in 0..D {
             for lane in 0..LANES {
-                let along = (x[axis][lane] * self.per_metre[axis]).max(0.0).min(self.last[axis]);
+                let along = (x[lane][axis] * self.per_metre[axis]).max(0.0).min(self.last[axis]);
                 let cell = (along.floor() + COUNT).to_bits() & COUNT_BITS;
                 let cell = cell.min(self.last_cell[axis]);
-                cells[axis][lane] = cell;
+                first[lane] += cell * self.strides[axis];
                 parts[axis][lane] = along - cell as i32 as f32;
             }
         }
-        let mut corners = [[[0.0; LANES]; D]; CORNERS];
+        let mut velocities = [[0.0; D]; LANES];
         for lane in 0..LANES {
-            let first: usize = (0..D).map(|axis| cells[axis][lane] as usize * self.strides[axis]).sum();
-            for (number, corner) in corners[..1 << D].iter_mut().enumerate() {
-                // The first bit is that of the last axis.
-                let step: usize =
-                    (0..D).map(|axis| (number >> (D - 1 - axis) & 1) * self.strides[axis]).sum();
-                let value = self.values[first + step];
-                for axis in 0..D {
-                    corner[axis][lane] = value[axis];
+            // Between neighbours along the last axis comes last: these lie beside each other.
+            let mut pairs = [[[0.0; D]; 2]; PAIRS];
+            for (number, pair) in pairs[..1 << (D - 1)].iter_mut().enumerate() {
+                let step: u32 =
+                    (0..D - 1).map(|axis| (number as u32 >> (D - 2 - axis) & 1) * self.strides[axis]).sum();
+                let corner = (first[lane] + step) as usize;
+                pair.copy_from_slice(&self.values[corner..corner + 2]);
+            }
+            for axis in (0..D - 1).rev() {
+                for number in 0..1 << axis {
+                    pairs[number] = std::array::from_fn(|end| {
+                        between(parts[axis][lane], pairs[2 * number][end], pairs[2 * number + 1][end])
+                    });
                 }
             }
+            velocities[lane] = between(parts[D - 1][lane], pairs[0][0], pairs[0][1]);
         }
-        for (fewer, parts) in parts.iter().enumerate().rev() {
-            for number in 0..1 << fewer {
-                for axis in 0..D {
-                    for lane in 0..LANES {
-                        let [low, high] = [0, 1].map(|side| corners[2 * number + side][axis][lane]);
-                        corners[number][axis][lane] = low + parts[lane] * (high - low);
-                    }
-                }
-            }
-        }
-        corners[0]
+        velocities
     }
+}
+
+#[inline(always)]
+fn along<const D: usize>(
+    x: &[[f32; D]; LANES],
+    time: f32,
+    velocity: &[[f32; D]; LANES],
+) -> [[f32; D]; LANES] {
+    std::array::from_fn(|lane| std::array::from_fn(|axis| x[lane][axis] + time * velocity[lane][axis]))
+}
+
+/// A part of the way from one to another.
+#[inline(always)]
+fn between<const D: usize>(part: f32, low: [f32; D], high: [f32; D]) -> [f32; D] {
+    std::array::from_fn(|axis| low[axis] + part * (high[axis] - low[axis]))
 }
 
 /// A body in the way of tracers.

@@ -4,41 +4,39 @@ use std::f64::consts::PI;
 
 use meniscus_core::simd::simd;
 
-/// The stream function of point vortices in a closed box, all images included. A vortex and its images across the shorter side are one term in closed form,
-/// (ch k Δy - cos k Δx) / (ch k Δy - cos k (x + x')) with k = π / that side; the images along the longer side are a sum, which
-/// falls by e^-π with each side that one is farther off.
+/// The stream function of point vortices in a closed box, all images included. A vortex and its images across the shorter side are one row in closed form,
+/// (ch k Δy - cos k Δx) / (ch k Δy - cos k (x + x')) with k = π / that side. What a row does falls by e^-π with each side that one is farther off: of its own row and
+/// those beyond the nearest walls, which may be close, the logarithm is taken; all rows behind them are sums of waves across,
+/// ln (ch a - cos b) = |a| - ln 2 - 2 Σ e^(-n |a|) cos (n b) / n, in which source and point are factors, and the sums over rows geometric.
 #[derive(Clone, Debug)]
 pub struct Images {
     size: [f64; 2],
     wave_number: f64,
     /// The axis of the shorter side.
     across: usize,
-    rows: Vec<Row>,
+    /// e to the wave number times the longer side, and the inverse.
+    side: [f64; 2],
+    /// For each wave that counts what all rows behind the nearest do that are as the vortex is, and all that are mirrored.
+    far: [[f64; 2]; WAVES],
 }
 
-/// Images in a row.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    /// Whether they are mirrored, and turn the other way.
-    is_mirrored: bool,
-    /// e to the wave number times how far off the row is from the middle of the box, and the inverse.
-    off: [f64; 2],
-    /// Whether the vortex itself is in it.
-    is_own: bool,
-}
+/// Waves across: in a square, where rows are closest, the next one is e^-6π of the first at a wall.
+const WAVES: usize = 5;
 
-/// Rows that are farther off than this, in shorter sides, are left out.
-const REACH: f64 = 5.0;
-/// No hyperbolic cosine counts as more: beyond it a term is one to rounding.
+/// No hyperbolic cosine counts as more: beyond it a row is one to rounding.
 const MOST: f64 = 1e20;
+/// Waves that are less than this at the walls are none.
+const LEAST: f64 = 1e-12;
 
-/// A point, as terms are made of it: the cosine and the sine of where it is across, and e to where it is along and the inverse.
+/// A point, as rows are made of it: the cosine and the sine of where it is across, and e to where it is along and the inverse.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
     cos: f64,
     sin: f64,
     up: f64,
     down: f64,
+    /// The waves across times e to as many times where it is along, and times the inverse.
+    waves: [[f64; 2]; WAVES],
 }
 
 impl Images {
@@ -47,20 +45,17 @@ impl Images {
         let across = usize::from(size[1] < size[0]);
         let (short, long) = (size[across], size[1 - across]);
         let wave_number = PI / short;
-        let farthest = (REACH * short / (2.0 * long)).ceil() as i64 + 1;
-        let mut rows = Vec::new();
-        for number in -farthest..=farthest {
-            let offset = 2.0 * number as f64 * long;
-            // Seen from the middle, y + y' - offset is a side less.
-            for (is_mirrored, offset) in [(false, offset), (true, offset - long)] {
-                // Two points are at most a side apart, and one from the mirrored other one too.
-                if offset.abs() - long < REACH * short {
-                    let off = [(wave_number * offset).exp(), (-wave_number * offset).exp()];
-                    rows.push(Row { is_mirrored, off, is_own: !is_mirrored && number == 0 });
-                }
-            }
-        }
-        Self { size, wave_number, across, rows }
+        let along = wave_number * long;
+        let far = std::array::from_fn(|wave| {
+            let n = (wave + 1) as f64;
+            // Rows at 2 m and, mirrored, at 2 m + 1 sides, m from 1 on, on both sides.
+            let [first, second] = [2.0, 3.0].map(|sides| (-n * sides * along).exp());
+            // Two points are at most a side apart, and one from the other one mirrored too.
+            let is_seen = (n * along).exp() * first > LEAST;
+            let factor = if is_seen { 1.0 / (PI * n) / (1.0 - first) } else { 0.0 };
+            [factor * first, -factor * second]
+        });
+        Self { size, wave_number, across, side: [along.exp(), (-along).exp()], far }
     }
 
     /// The sides of the box, in m.
@@ -68,28 +63,38 @@ impl Images {
         self.size
     }
 
-    /// What terms are made of at a point.
+    /// What rows are made of at a point.
     pub fn place(&self, x: [f64; 2]) -> Place {
         let (sin, cos) = (self.wave_number * x[self.across]).sin_cos();
         // From the middle, so that long boxes make no larger numbers than they must.
         let along = self.wave_number * (x[1 - self.across] - 0.5 * self.size[1 - self.across]);
-        Place { cos, sin, up: along.exp(), down: (-along).exp() }
+        let (up, down) = (along.exp(), (-along).exp());
+        let mut place = Place { cos, sin, up, down, waves: [[0.0; 2]; WAVES] };
+        let (mut wave, mut next) = ([sin, cos], [up, down]);
+        for (to, _) in place.waves.iter_mut().zip(self.far).take_while(|(_, far)| far[0] > 0.0) {
+            *to = next.map(|e| wave[0] * e);
+            wave = [wave[0] * cos + wave[1] * sin, wave[1] * cos - wave[0] * sin];
+            next = [next[0] * up, next[1] * down];
+        }
+        place
     }
 
     /// Adds the stream function at points, from some number on, of a vortex of some circulation.
     pub fn add_streams(&self, at: &Places, first: usize, from: Place, circulation: f64, streams: &mut [f64]) {
         let factor = -circulation / (4.0 * PI);
-        let rows: Vec<Terms> = self.rows.iter().map(|row| row.terms(from)).collect();
+        let rows = [self.own_row(from), self.row_beyond(from, 0), self.row_beyond(from, 1)];
+        let far = self.far_of(from);
         simd(
             #[inline(always)]
             || {
                 for (number, streams) in streams.chunks_mut(LANES).enumerate() {
-                    let mut logs = at.group(first + number * LANES).products(from, &rows);
+                    let group = at.group(first + number * LANES);
+                    let (mut logs, far) = (group.products(from, &rows), group.far(&far));
                     for value in &mut logs {
                         *value = logarithm(*value);
                     }
-                    for (to, log) in streams.iter_mut().zip(logs) {
-                        *to += factor * log;
+                    for ((to, log), far) in streams.iter_mut().zip(logs).zip(far) {
+                        *to += factor * log + circulation * far;
                     }
                 }
             },
@@ -98,31 +103,40 @@ impl Images {
 
     /// What the stream function at a vortex itself tends to, of one of unit circulation, without that of the same vortex without walls, -ln r / 2π.
     pub fn rest_at_itself(&self, at: Place) -> f64 {
-        let terms: Vec<Terms> = self.rows.iter().filter(|row| !row.is_own).map(|row| row.terms(at)).collect();
-        let [others, ..] = Places::of(&[at]).group(0).products(at, &terms);
+        let rows = [self.row_beyond(at, 0), self.row_beyond(at, 1)];
+        let group = Places::of(&[at]).group(0);
+        let ([others, ..], [far, ..]) = (group.products(at, &rows), group.far(&self.far_of(at)));
         // The own row's denominator stays.
         let below = 1.0 - (at.cos * at.cos - at.sin * at.sin);
         let own = 0.5 * self.wave_number * self.wave_number / below;
-        -(own * others).ln() / (4.0 * PI)
+        far - (own * others).ln() / (4.0 * PI)
+    }
+
+    /// The row that a vortex is in.
+    fn own_row(&self, from: Place) -> Row {
+        Row { is_mirrored: false, of_up: 0.5 * from.down, of_down: 0.5 * from.up }
+    }
+
+    /// Its image beyond a wall at an end of the box.
+    fn row_beyond(&self, from: Place, end: usize) -> Row {
+        let [up, down] = [self.side[1 - end], self.side[end]];
+        Row { is_mirrored: true, of_up: 0.5 * from.up * up, of_down: 0.5 * from.down * down }
+    }
+
+    /// What is seen of all rows behind these: for each wave of a point.
+    fn far_of(&self, from: Place) -> [[f64; 2]; WAVES] {
+        let of_wave = |([like, mirrored], [up, down]): ([f64; 2], [f64; 2])| {
+            [like * down + mirrored * up, like * up + mirrored * down]
+        };
+        std::array::from_fn(|wave| of_wave((self.far[wave], from.waves[wave])))
     }
 }
 
-impl Row {
-    /// What it is for a vortex.
-    fn terms(&self, from: Place) -> Terms {
-        let [up, down] = if self.is_mirrored { [from.down, from.up] } else { [from.up, from.down] };
-        Terms {
-            is_mirrored: self.is_mirrored,
-            of_up: 0.5 * down * self.off[1],
-            of_down: 0.5 * up * self.off[0],
-        }
-    }
-}
-
-/// Images in a row of one vortex.
-struct Terms {
+/// A vortex and its images across, as a point sees them.
+struct Row {
+    /// Whether they are mirrored, and turn the other way.
     is_mirrored: bool,
-    /// What e to where a point is along, and the inverse, count in the hyperbolic cosine of k (y ∓ y' - offset).
+    /// What e to where a point is along, and the inverse, count in the hyperbolic cosine of how far off the row is.
     of_up: f64,
     of_down: f64,
 }
@@ -136,12 +150,13 @@ struct Group {
     sin: [f64; LANES],
     up: [f64; LANES],
     down: [f64; LANES],
+    waves: [[[f64; LANES]; 2]; WAVES],
 }
 
 impl Group {
     /// For each the product of the terms of all rows.
     #[inline(always)]
-    fn products(&self, from: Place, rows: &[Terms]) -> [f64; LANES] {
+    fn products<const N: usize>(&self, from: Place, rows: &[Row; N]) -> [f64; LANES] {
         let (mut difference, mut sum) = ([0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
             let (cos, sin) = (self.cos[lane] * from.cos, self.sin[lane] * from.sin);
@@ -158,6 +173,18 @@ impl Group {
         }
         std::array::from_fn(|lane| above[lane] / below[lane])
     }
+
+    /// For each the sum of what is seen of all rows behind.
+    #[inline(always)]
+    fn far(&self, of: &[[f64; 2]; WAVES]) -> [f64; LANES] {
+        let mut sums = [0.0; LANES];
+        for (waves, of) in self.waves.iter().zip(of) {
+            for lane in 0..LANES {
+                sums[lane] += waves[0][lane] * of[0] + waves[1][lane] * of[1];
+            }
+        }
+        sums
+    }
 }
 
 /// Points, each part of all of them in a list.
@@ -167,13 +194,21 @@ pub struct Places {
     sin: Vec<f64>,
     up: Vec<f64>,
     down: Vec<f64>,
+    waves: [[Vec<f64>; 2]; WAVES],
 }
 
 impl Places {
     /// Of points one after another.
     pub fn of(places: &[Place]) -> Self {
         let part = |f: fn(&Place) -> f64| places.iter().map(f).collect();
-        Self { cos: part(|p| p.cos), sin: part(|p| p.sin), up: part(|p| p.up), down: part(|p| p.down) }
+        let wave = |n: usize, end: usize| places.iter().map(|place| place.waves[n][end]).collect();
+        Self {
+            cos: part(|p| p.cos),
+            sin: part(|p| p.sin),
+            up: part(|p| p.up),
+            down: part(|p| p.down),
+            waves: std::array::from_fn(|n| [0, 1].map(|end| wave(n, end))),
+        }
     }
 
     /// Those from some number on; the last one again where there are no more.
@@ -185,7 +220,13 @@ impl Places {
                 None => std::array::from_fn(|lane| list[(first + lane).min(list.len() - 1)]),
             }
         };
-        Group { cos: part(&self.cos), sin: part(&self.sin), up: part(&self.up), down: part(&self.down) }
+        Group {
+            cos: part(&self.cos),
+            sin: part(&self.sin),
+            up: part(&self.up),
+            down: part(&self.down),
+            waves: std::array::from_fn(|n| [part(&self.waves[n][0]), part(&self.waves[n][1])]),
+        }
     }
 }
 
@@ -215,6 +256,42 @@ fn logarithm(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// ψ of a vortex by its images one by one, as far as they are seen.
+    fn by_images(size: [f64; 2], from: [f64; 2], x: [f64; 2]) -> f64 {
+        let k = PI / size[0];
+        let mut log = 0.0;
+        for row in -12..=12 {
+            for (side, sign) in [(1.0, 1.0), (-1.0, -1.0)] {
+                let cosh = (k * (x[1] - side * from[1] - 2.0 * f64::from(row) * size[1])).cosh();
+                let [less, more] = [x[0] - from[0], x[0] + from[0]].map(|across| (k * across).cos());
+                log += sign * ((cosh - less) / (cosh - more)).ln();
+            }
+        }
+        -log / (4.0 * PI)
+    }
+
+    #[test]
+    fn walls_are_images_without_end() {
+        for size in [[1.0, 1.0], [0.7, 1.0], [0.3, 1.9]] {
+            let images = Images::new(size);
+            let points = [[0.5, 0.5], [0.01, 0.02], [0.97, 0.99], [0.4, 0.985], [0.98, 0.03]];
+            let points = points.map(|x| [0, 1].map(|axis| x[axis] * size[axis]));
+            let places = points.map(|x| images.place(x));
+            for (from, place) in points.iter().zip(places) {
+                let mut streams = [0.0; 5];
+                images.add_streams(&Places::of(&places), 0, place, 2.0, &mut streams);
+                for (x, found) in points.iter().zip(streams).filter(|(x, _)| *x != from) {
+                    let exact = 2.0 * by_images(size, *from, *x);
+                    assert!((found - exact).abs() < 1e-9, "{size:?} {from:?} {x:?}: {found} {exact}");
+                }
+                let beside = [1e-5, -1e-5].map(|way| by_images(size, *from, [from[0] + way, from[1]]));
+                let exact = 0.5 * (beside[0] + beside[1]) + (1e-5f64).ln() / (2.0 * PI);
+                let found = images.rest_at_itself(place);
+                assert!((found - exact).abs() < 1e-5, "{size:?} {from:?}: {found} {exact}");
+            }
+        }
+    }
 
     #[test]
     fn the_logarithm_is_that_of_the_library_to_rounding() {
