@@ -56,7 +56,7 @@ const LOOKS: usize = 8;
 /// Halvings until the place of a wall is known to rounding.
 const HALVINGS: usize = 45;
 /// No grid shows more modes: what they do to each other would take minutes to find.
-const MOST_MODES: usize = 256;
+pub const MOST_MODES: usize = 256;
 /// Corners in the fluid for each mode, at least: four for a half wave along each axis.
 const CORNERS_A_MODE: usize = 16;
 

@@ -3,11 +3,15 @@
 use meniscus_core::parallel;
 use serde::Serialize;
 
-use crate::flow::{Advection, Basis, Sines, streams_at_nodes};
+use crate::flow::{Advection, Basis, Sines, streams_at_nodes, velocities_at_nodes};
 use crate::of_basis::OfBasis;
 use crate::panels::{Body, Immersed, add_streams_in_box};
 use crate::params::Params;
 use crate::state::State;
+use crate::tracers::cells_in;
+
+/// Cells along the longer side of the box that the greatest speed is looked for on, in each substep.
+const CELLS: usize = 64;
 
 /// The books of a flow. Energies are in J, for a metre of depth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -113,5 +117,13 @@ impl Observer {
             add_streams_in_box(&self.of.images, immersed.panels(), strengths, &points, column);
         });
         streams
+    }
+
+    /// The greatest speed of the modes along an axis, of those at some points all over the box, in m/s.
+    pub fn max_speed(&self, state: &State) -> f64 {
+        let sines = &self.of.basis.sines;
+        let vorticity = self.of.dynamics.vorticity_of(&state.flow);
+        let velocities = velocities_at_nodes(sines, &vorticity, cells_in(sines.size, CELLS));
+        velocities.iter().flatten().fold(0.0, |most, v| most.max(v.abs()))
     }
 }

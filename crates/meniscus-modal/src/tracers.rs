@@ -118,12 +118,17 @@ pub struct Velocities<const D: usize = 2> {
 impl Velocities {
     /// Of a flow by its vorticity in sines.
     pub fn new(sines: &Sines, vorticity: &[f64]) -> Self {
-        let longer = sines.size[0].max(sines.size[1]);
-        let cells = sines.size.map(|side| ((CELLS as f64 * side / longer).round() as usize).max(2));
+        let cells = cells_in(sines.size, CELLS);
         let values = velocities_at_nodes(sines, vorticity, cells);
         let values = values.into_iter().map(|velocity| velocity.map(|v| v as f32)).collect();
         Self::at_nodes(sines.size, cells, values)
     }
+}
+
+/// Cells of a box, so many along its longer side.
+pub(crate) fn cells_in(size: [f64; 2], along: usize) -> [usize; 2] {
+    let longer = size[0].max(size[1]);
+    size.map(|side| ((along as f64 * side / longer).round() as usize).max(2))
 }
 
 impl<const D: usize> Velocities<D> {

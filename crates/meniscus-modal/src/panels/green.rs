@@ -82,19 +82,34 @@ impl Images {
     /// Adds the stream function at points, from some number on, of a vortex of some circulation.
     pub fn add_streams(&self, at: &Places, first: usize, from: Place, circulation: f64, streams: &mut [f64]) {
         let factor = -circulation / (4.0 * PI);
-        let rows = [self.own_row(from), self.row_beyond(from, 0), self.row_beyond(from, 1)];
-        let far = self.far_of(from);
+        let own = Row { of_up: 0.5 * from.down, of_down: 0.5 * from.up };
+        let beyond = [0, 1].map(|end| self.row_beyond(from, end));
+        let far = self.far_of(from).map(|of| of.map(|of| circulation * of));
         simd(
             #[inline(always)]
             || {
+                for ([up, down], &[of_up, of_down]) in at.waves.iter().zip(&far) {
+                    for ((to, up), down) in streams.iter_mut().zip(&up[first..]).zip(&down[first..]) {
+                        *to += of_up * up + of_down * down;
+                    }
+                }
                 for (number, streams) in streams.chunks_mut(LANES).enumerate() {
                     let group = at.group(first + number * LANES);
-                    let (mut logs, far) = (group.products(from, &rows), group.far(&far));
-                    for value in &mut logs {
-                        *value = logarithm(*value);
+                    let [difference, sum] = group.cosines(from);
+                    let (mut above, mut below) = group.row_terms(&own, &difference, &sum);
+                    for row in &beyond {
+                        let (of_like, of_mirrored) = group.row_terms(row, &sum, &difference);
+                        for lane in 0..LANES {
+                            above[lane] *= of_like[lane];
+                            below[lane] *= of_mirrored[lane];
+                        }
                     }
-                    for ((to, log), far) in streams.iter_mut().zip(logs).zip(far) {
-                        *to += factor * log + circulation * far;
+                    let mut logs = [0.0; LANES];
+                    for lane in 0..LANES {
+                        logs[lane] = log_of_ratio(above[lane], below[lane]);
+                    }
+                    for (to, log) in streams.iter_mut().zip(logs) {
+                        *to += factor * log;
                     }
                 }
             },
@@ -103,24 +118,22 @@ impl Images {
 
     /// What the stream function at a vortex itself tends to, of one of unit circulation, without that of the same vortex without walls, -ln r / 2π.
     pub fn rest_at_itself(&self, at: Place) -> f64 {
-        let rows = [self.row_beyond(at, 0), self.row_beyond(at, 1)];
-        let group = Places::of(&[at]).group(0);
-        let ([others, ..], [far, ..]) = (group.products(at, &rows), group.far(&self.far_of(at)));
+        let group = Group::of(at);
+        let [difference, sum] = group.cosines(at);
+        let beyond = [0, 1].map(|end| group.row_terms(&self.row_beyond(at, end), &sum, &difference));
+        let others: f64 = beyond.iter().map(|(above, below)| above[0] / below[0]).product();
+        let of_wave = |([up, down], of): ([f64; 2], [f64; 2])| up * of[0] + down * of[1];
+        let far: f64 = at.waves.into_iter().zip(self.far_of(at)).map(of_wave).sum();
         // The own row's denominator stays.
         let below = 1.0 - (at.cos * at.cos - at.sin * at.sin);
         let own = 0.5 * self.wave_number * self.wave_number / below;
         far - (own * others).ln() / (4.0 * PI)
     }
 
-    /// The row that a vortex is in.
-    fn own_row(&self, from: Place) -> Row {
-        Row { is_mirrored: false, of_up: 0.5 * from.down, of_down: 0.5 * from.up }
-    }
-
-    /// Its image beyond a wall at an end of the box.
+    /// The image of a vortex's row beyond a wall at an end of the box.
     fn row_beyond(&self, from: Place, end: usize) -> Row {
         let [up, down] = [self.side[1 - end], self.side[end]];
-        Row { is_mirrored: true, of_up: 0.5 * from.up * up, of_down: 0.5 * from.down * down }
+        Row { of_up: 0.5 * from.up * up, of_down: 0.5 * from.down * down }
     }
 
     /// What is seen of all rows behind these: for each wave of a point.
@@ -134,8 +147,6 @@ impl Images {
 
 /// A vortex and its images across, as a point sees them.
 struct Row {
-    /// Whether they are mirrored, and turn the other way.
-    is_mirrored: bool,
     /// What e to where a point is along, and the inverse, count in the hyperbolic cosine of how far off the row is.
     of_up: f64,
     of_down: f64,
@@ -150,40 +161,40 @@ struct Group {
     sin: [f64; LANES],
     up: [f64; LANES],
     down: [f64; LANES],
-    waves: [[[f64; LANES]; 2]; WAVES],
 }
 
 impl Group {
-    /// For each the product of the terms of all rows.
+    /// The same point in all places.
+    fn of(Place { cos, sin, up, down, .. }: Place) -> Self {
+        Self { cos: [cos; LANES], sin: [sin; LANES], up: [up; LANES], down: [down; LANES] }
+    }
+
+    /// For each cos k (x - x') and cos k (x + x').
     #[inline(always)]
-    fn products<const N: usize>(&self, from: Place, rows: &[Row; N]) -> [f64; LANES] {
+    fn cosines(&self, from: Place) -> [[f64; LANES]; 2] {
         let (mut difference, mut sum) = ([0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
             let (cos, sin) = (self.cos[lane] * from.cos, self.sin[lane] * from.sin);
             (difference[lane], sum[lane]) = (cos + sin, cos - sin);
         }
-        let (mut above, mut below) = ([1.0; LANES], [1.0; LANES]);
-        for row in rows {
-            let (with, without) = if row.is_mirrored { (&sum, &difference) } else { (&difference, &sum) };
-            for lane in 0..LANES {
-                let cosh = (self.up[lane] * row.of_up + self.down[lane] * row.of_down).min(MOST);
-                above[lane] *= cosh - with[lane];
-                below[lane] *= cosh - without[lane];
-            }
-        }
-        std::array::from_fn(|lane| above[lane] / below[lane])
+        [difference, sum]
     }
 
-    /// For each the sum of what is seen of all rows behind.
+    /// For each the terms of a row, above and below the line.
     #[inline(always)]
-    fn far(&self, of: &[[f64; 2]; WAVES]) -> [f64; LANES] {
-        let mut sums = [0.0; LANES];
-        for (waves, of) in self.waves.iter().zip(of) {
-            for lane in 0..LANES {
-                sums[lane] += waves[0][lane] * of[0] + waves[1][lane] * of[1];
-            }
+    fn row_terms(
+        &self,
+        row: &Row,
+        with: &[f64; LANES],
+        without: &[f64; LANES],
+    ) -> ([f64; LANES], [f64; LANES]) {
+        let (mut above, mut below) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            let cosh = (self.up[lane] * row.of_up + self.down[lane] * row.of_down).min(MOST);
+            above[lane] = cosh - with[lane];
+            below[lane] = cosh - without[lane];
         }
-        sums
+        (above, below)
     }
 }
 
@@ -220,37 +231,39 @@ impl Places {
                 None => std::array::from_fn(|lane| list[(first + lane).min(list.len() - 1)]),
             }
         };
-        Group {
-            cos: part(&self.cos),
-            sin: part(&self.sin),
-            up: part(&self.up),
-            down: part(&self.down),
-            waves: std::array::from_fn(|n| [part(&self.waves[n][0]), part(&self.waves[n][1])]),
-        }
+        Group { cos: part(&self.cos), sin: part(&self.sin), up: part(&self.up), down: part(&self.down) }
     }
 }
 
-/// The natural logarithm of a positive number, in steps that loops over many can take together: with x = 2^e m, m about 1,
-/// e ln 2 + 2 artanh((m - 1) / (m + 1)), as a series.
+/// The natural logarithm of a ratio of positive numbers, in steps that loops over many can take together: with a / b = 2^e p / q, p and q about 1,
+/// e ln 2 + 2 artanh((p - q) / (p + q)), as a series.
 #[inline(always)]
-fn logarithm(x: f64) -> f64 {
+fn log_of_ratio(a: f64, b: f64) -> f64 {
+    let ((of_a, p), (of_b, q)) = (exponent_and_mantissa(a), exponent_and_mantissa(b));
+    let (is_large, is_small) = (p > std::f64::consts::SQRT_2 * q, q > std::f64::consts::SQRT_2 * p);
+    let p = if is_large { 0.5 * p } else { p };
+    let q = if is_small { 0.5 * q } else { q };
+    let more = if is_large { 1.0 } else { 0.0 } - if is_small { 1.0 } else { 0.0 };
+    let part = (p - q) / (p + q);
+    // Σ part^2k / (2k + 1), in sums that need not wait for each other.
+    let x = part * part;
+    let (x2, x4) = (x * x, x * x * (x * x));
+    let pair = |k: f64| 1.0 / (2.0 * k + 1.0) + x * (1.0 / (2.0 * k + 3.0));
+    let series =
+        pair(0.0) + x2 * pair(2.0) + x4 * (pair(4.0) + x2 * pair(6.0) + x4 * (pair(8.0) + x2 * (1.0 / 21.0)));
+    (of_a - of_b + more) * std::f64::consts::LN_2 + 2.0 * part * series
+}
+
+/// A positive number as 2^e m with m from 1 to 2; e is 1023 too large.
+#[inline(always)]
+fn exponent_and_mantissa(x: f64) -> (f64, f64) {
     const MANTISSA: u64 = (1 << 52) - 1;
     const ONE: u64 = 1.0f64.to_bits();
     // 2^52, whose last bits count ones.
-    const COUNT: u64 = 4_503_599_627_370_496.0f64.to_bits();
+    const COUNT: f64 = 4_503_599_627_370_496.0;
     let bits = x.to_bits();
-    let mantissa = f64::from_bits(bits & MANTISSA | ONE);
-    let is_large = mantissa > std::f64::consts::SQRT_2;
-    let mantissa = if is_large { 0.5 * mantissa } else { mantissa };
-    let exponent = f64::from_bits(bits >> 52 | COUNT) - 4_503_599_627_370_496.0 - 1023.0;
-    let exponent = if is_large { exponent + 1.0 } else { exponent };
-    let part = (mantissa - 1.0) / (mantissa + 1.0);
-    let square = part * part;
-    let mut series = 0.0;
-    for odd in [21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0] {
-        series = series * square + 1.0 / odd;
-    }
-    exponent * std::f64::consts::LN_2 + 2.0 * part * series
+    let exponent = f64::from_bits(bits >> 52 | COUNT.to_bits()) - COUNT;
+    (exponent, f64::from_bits(bits & MANTISSA | ONE))
 }
 
 #[cfg(test)]
@@ -297,10 +310,11 @@ mod tests {
     fn the_logarithm_is_that_of_the_library_to_rounding() {
         let mut x: f64 = 1e-30;
         while x < 1e250 {
-            let (found, expected) = (logarithm(x), x.ln());
+            let (found, inverse, expected) = (log_of_ratio(x, 1.0), log_of_ratio(1.0, x), x.ln());
             assert!((found - expected).abs() <= 4e-16 * expected.abs().max(1.0), "{x}: {found} {expected}");
+            assert!((found + inverse).abs() <= 4e-16 * expected.abs().max(1.0), "{x}: {found} {inverse}");
             x *= 1.0173;
         }
-        assert_eq!(logarithm(1.0), 0.0);
+        assert_eq!(log_of_ratio(3.7, 3.7), 0.0);
     }
 }

@@ -1,6 +1,6 @@
 //! Modes without bodies: between resting solids, and in 3D.
 
-use meniscus_core::nodes::{Nodes, NodesError};
+use meniscus_core::nodes::{MOST_MODES, Nodes, NodesError};
 use meniscus_core::shape::Shape;
 
 use super::Builder;

@@ -221,7 +221,7 @@ impl<const D: usize> Modes<D> {
             liquid_volume_uncorrected: area,
             kinetic_energy: energies.kinetic,
             potential_energy: energies.potential,
-            max_speed: self.max_speed(&setup.grid),
+            max_speed: self.observer.max_speed(&self.saved.state),
             max_divergence: 0.0,
             bubbles: Vec::new(),
             bodies: setup.bodies.iter().zip(&self.saved.bodies).map(|(b, s)| body_stats(b, s)).collect(),
@@ -260,24 +260,6 @@ impl<const D: usize> Modes<D> {
             events: Vec::new(),
         }
     }
-
-    /// The greatest speed of the modes on the cells of the grid, in m/s.
-    fn max_speed(&self, grid: &Grid<D>) -> f64 {
-        let cells = plane_cells(grid);
-        let streams = self.observer.streams(&self.saved.state, &[], cells);
-        let at = |i: usize, j: usize| streams[i * (cells[1] + 1) + j];
-        let mut most: f64 = 0.0;
-        for i in 0..cells[0] {
-            for j in 0..cells[1] {
-                most = most.max((at(i, j + 1) - at(i, j)).abs()).max((at(i + 1, j) - at(i, j)).abs());
-            }
-        }
-        most / grid.dx
-    }
-}
-
-fn plane_cells<const D: usize>(grid: &Grid<D>) -> [usize; 2] {
-    [grid.cells[0], grid.cells[1]]
 }
 
 /// What a scene says of its modes.
@@ -400,7 +382,7 @@ impl<const D: usize> System<D> for Modes<D> {
 
     fn show<'a>(&'a self, setup: &Setup<D>, mut frame: Frame<'a, D>) -> Frame<'a, D> {
         let grid = &setup.grid;
-        let cells = plane_cells(grid);
+        let cells = [grid.cells[0], grid.cells[1]];
         let streams = self.observer.streams(&self.saved.state, &self.things.bodies, cells);
         let blocks = Arc::new(Blocks::all(grid.cells));
         let at = |i: usize, j: usize| streams[i * (cells[1] + 1) + j];
