@@ -11,7 +11,7 @@
 //! | 24..26 | bodies and solids, `u16` |
 //! | 26..28 | waves along x, `u16` |
 //! | 28..30 | waves along y, `u16` |
-//! | 30 | 1 if time halts |
+//! | 30 | 1 if time halts, 2 if a level waits for the first touch |
 //! | 31 | nothing |
 //!
 //! Then for each body its number (`u16`), nothing (`u16`), and its x, y (m) and angle as `f32`; and for each wave along x the coefficients of
@@ -21,6 +21,17 @@ use crate::engine::Engine;
 
 /// Where the number of the last input stands.
 const SEQ: std::ops::Range<usize> = 12..16;
+
+/// Whether time halts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// It goes on.
+    No = 0,
+    /// A player wants it to.
+    Paused = 1,
+    /// A level waits for the first touch.
+    Waits = 2,
+}
 
 /// A moment of a world.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +45,7 @@ pub struct Frame {
 
 impl Frame {
     /// Of a world now.
-    pub fn new(engine: &Engine, world: u32, pace: f32, is_paused: bool, used: Vec<(u64, u32)>) -> Self {
+    pub fn new(engine: &Engine, world: u32, pace: f32, halt: Halt, used: Vec<(u64, u32)>) -> Self {
         let counts = engine.counts();
         let placed = engine.placed();
         let waves = engine.waves();
@@ -46,7 +57,7 @@ impl Frame {
         for number in [engine.game().spent as f32, pace] {
             bytes.extend(number.to_le_bytes());
         }
-        for number in [placed.len(), counts[0], counts[1], usize::from(is_paused)] {
+        for number in [placed.len(), counts[0], counts[1], halt as usize] {
             bytes.extend((number as u16).to_le_bytes());
         }
         for (thing, placed) in engine.things().iter().zip(&placed) {

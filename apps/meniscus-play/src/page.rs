@@ -16,6 +16,7 @@ const FILES: &[(&str, &str)] = &files![
     "/main.js",
     "/net.js",
     "/state.js",
+    "/kept.js",
     "/input.js",
     "/ui.js",
     "/sound.js",

@@ -18,6 +18,8 @@ pub struct Told<'a> {
     name: &'a str,
     /// The scene that was given on the command line, if one was.
     scene: Option<&'a str>,
+    /// What the scene says that it is.
+    about: Option<&'a str>,
     size: [f64; 2],
     brush: f64,
     rules: Option<&'a Rules>,
@@ -41,6 +43,7 @@ pub fn tell_world(engine: &Engine, world: u32, scene: Option<&str>) -> String {
         world,
         name: &engine.start().name,
         scene,
+        about: engine.start().scene.content().description.as_deref(),
         size: engine.size(),
         brush: engine.brush(),
         rules: engine.rules(),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch};
 
 use crate::engine::{Engine, RATE, Start, WorldError};
-use crate::frame::Frame;
+use crate::frame::{Frame, Halt};
 use crate::input::{Command, Input, Message, Request};
 use crate::levels;
 use crate::log::Log;
@@ -84,8 +84,11 @@ impl World {
             log: Log::new(engine.start()),
             engine,
             scene,
+            kept: BTreeMap::new(),
             number: 1,
             is_paused: false,
+            waits: false,
+            is_other: false,
             used: BTreeMap::new(),
             notice: Notice::default(),
             pace: Pace::new(),
@@ -119,8 +122,14 @@ struct Keeper {
     engine: Engine,
     log: Log,
     scene: Option<Start>,
+    /// Worlds without rules that were left, to go on in.
+    kept: BTreeMap<String, (Engine, Log)>,
     number: u32,
     is_paused: bool,
+    /// Whether a level waits for the first touch.
+    waits: bool,
+    /// Whether another world is here than pages were told of.
+    is_other: bool,
     used: BTreeMap<u64, u32>,
     notice: Notice,
     pace: Pace,
@@ -136,7 +145,7 @@ impl Keeper {
         let interval = Duration::from_secs_f64(1.0 / RATE);
         let mut due = Instant::now();
         loop {
-            let halts = self.is_paused || self.watchers.load(Ordering::Relaxed) == 0;
+            let halts = self.halts() || self.watchers.load(Ordering::Relaxed) == 0;
             let now = Instant::now();
             if halts {
                 due = now + Duration::from_millis(20);
@@ -146,7 +155,7 @@ impl Keeper {
                 Ok(Order::End) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(order) => {
                     let is_other = self.follow(order);
-                    let halts = halts || self.is_paused;
+                    let halts = halts || self.halts();
                     // No step will show it.
                     if is_other && halts {
                         self.publish();
@@ -164,6 +173,10 @@ impl Keeper {
         }
     }
 
+    fn halts(&self) -> bool {
+        self.is_paused || self.waits
+    }
+
     fn step(&mut self) {
         self.guarded(|keeper| keeper.engine.step().map_err(|refused| refused.0));
         self.pace.step();
@@ -179,8 +192,7 @@ impl Keeper {
             Ok(Ok(())) => {}
             Ok(Err(refusal)) => self.tell(refusal),
             Err(_) => {
-                let start = self.engine.start().clone();
-                self.open(start);
+                self.begin_anew();
                 self.tell("something went wrong here: the world begins anew".into());
             }
         }
@@ -219,19 +231,10 @@ impl Keeper {
                 Ok(())
             }
             Request::Command(Command::Retry) => {
-                let start = self.engine.start().clone();
-                self.open(start);
+                self.begin_anew();
                 Ok(())
             }
-            Request::Command(Command::Open { world }) => {
-                let given = self.scene.as_ref().filter(|_| world == "scene").cloned();
-                let start = match given {
-                    Some(start) => start,
-                    None => levels::start(&world).map_err(|error| error.to_string())?,
-                };
-                self.open(start);
-                Ok(())
-            }
+            Request::Command(Command::Open { world }) => self.open(&world),
         }
     }
 
@@ -239,20 +242,44 @@ impl Keeper {
         // It was checked for the box of the frame that its page had seen.
         let mut input = input.clone();
         input.check(self.engine.size()).map_err(|error| error.to_string())?;
+        self.waits = false;
         self.log.note(self.engine.step_number(), &input);
         self.engine.apply(&input).map_err(|refused| refused.0)
     }
 
-    fn open(&mut self, start: Start) {
-        match Engine::new(start) {
-            Ok(engine) => {
-                self.log = Log::new(engine.start());
-                self.engine = engine;
-                self.number += 1;
-                self.is_paused = false;
+    /// Goes to another world, or on in one that was left.
+    fn open(&mut self, name: &str) -> Result<(), String> {
+        let to = match self.kept.remove(name) {
+            Some(kept) => kept,
+            None => {
+                let given = self.scene.as_ref().filter(|_| name == "scene").cloned();
+                let start = given.map_or_else(|| levels::start(name), Ok);
+                begun(start.map_err(|error| error.to_string())?)?
             }
-            Err(error) => self.tell(error.to_string()),
+        };
+        let (left, log) = self.take(to);
+        let start = left.start();
+        // A page that opens the world that is there wants it from its beginning.
+        if start.rules.is_none() && start.name != "menu" && start.name != name {
+            self.kept.insert(start.name.clone(), (left, log));
         }
+        Ok(())
+    }
+
+    fn begin_anew(&mut self) {
+        match begun(self.engine.start().clone()) {
+            Ok(to) => drop(self.take(to)),
+            Err(refusal) => self.tell(refusal),
+        }
+    }
+
+    /// Shows such a world from now on; gives the one that was here.
+    fn take(&mut self, (engine, log): (Engine, Log)) -> (Engine, Log) {
+        self.number += 1;
+        self.is_paused = false;
+        self.waits = engine.rules().is_some();
+        self.is_other = true;
+        (std::mem::replace(&mut self.engine, engine), std::mem::replace(&mut self.log, log))
     }
 
     fn answer(&self, question: Question) -> Option<String> {
@@ -271,9 +298,14 @@ impl Keeper {
     /// Shows connections this moment, and what is new of all else.
     fn publish(&mut self) {
         let used = self.used.iter().map(|(connection, seq)| (*connection, *seq)).collect();
-        let frame = Frame::new(&self.engine, self.number, self.pace.latest, self.is_paused, used);
+        let halt = match (self.is_paused, self.waits) {
+            (true, _) => Halt::Paused,
+            (false, true) => Halt::Waits,
+            (false, false) => Halt::No,
+        };
+        let frame = Frame::new(&self.engine, self.number, self.pace.latest, halt, used);
         self.to_frames.send_replace(Arc::new(frame));
-        if self.engine.has_changed() {
+        if self.engine.has_changed() | std::mem::take(&mut self.is_other) {
             let scene = self.scene.as_ref().map(|start| start.scene.name());
             self.to_told.send_replace(tell_world(&self.engine, self.number, scene).into());
         }
@@ -286,6 +318,13 @@ impl Keeper {
             is_new
         });
     }
+}
+
+/// A world at its beginning, with a log for it.
+fn begun(start: Start) -> Result<(Engine, Log), String> {
+    let engine = Engine::new(start).map_err(|error| error.to_string())?;
+    let log = Log::new(engine.start());
+    Ok((engine, log))
 }
 
 /// Simulated time over time.

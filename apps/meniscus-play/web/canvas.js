@@ -11,9 +11,15 @@ export class PlainWater {
     this.context = canvas.getContext("2d", { alpha: false });
     this.kind = "plain canvas";
     this.world = 0;
+    this.drawnAt = 0; // s
     this.particles = [];
     this.flashes = [];
     this.count = 2500;
+  }
+
+  /** What is drawn, in words. */
+  get about() {
+    return `${this.count.toLocaleString("en")} particles, no dye`;
   }
 
   /** Fewer particles where there is less to spare. */
@@ -36,8 +42,9 @@ export class PlainWater {
       this.tables(frame.waves);
     }
     [canvas.width, canvas.height].some((side, k) => side !== [canvas.clientWidth, canvas.clientHeight][k]) && this.resize();
-    const dt = Math.min(0.1, Math.max(0, frame.step - this.step) / 120);
-    this.step = frame.step;
+    const steps = Math.max(0, frame.step - this.step);
+    const dt = Math.min(0.1, frame.waits ? now - this.drawnAt : steps / 120);
+    [this.step, this.drawnAt] = [frame.step, now];
     this.synthesise(frame);
     this.picture(frame, dt, now);
   }

@@ -7,15 +7,17 @@ const FASTEST = 0.9;
 const NEAR = 0.004; // m: points of lines are farther apart
 const MOST = 48; // points of a line that is drawn
 const CURSOR = 0.55; // m/s of the cursor under an arrow
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 export class Input {
   constructor(canvas, act) {
     this.canvas = canvas;
-    this.act = act; // stir, splat, draw, drop, take, line, cursor, touched
+    this.act = act; // stir, splat, draw, drop, take, line, cursor, touched, say
     this.hand = "stir";
     this.strokes = new Map(); // by pointer
     this.keys = new Set();
     this.cursor = null;
+    this.pen = null; // points that the cursor draws
     this.hue = Math.random();
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.move(event));
@@ -63,10 +65,7 @@ export class Input {
     this.strokes.delete(event.pointerId);
     if (event.type === "pointercancel") return this.act.line([]);
     const end = stroke.points.at(-1);
-    if (stroke.hand === "draw") {
-      this.act.line([]);
-      if (stroke.points.length > 1) this.act.draw(thinned(stroke.points));
-    }
+    if (stroke.hand === "draw") this.endLine(stroke.points);
     if (stroke.hand === "drop") this.act.drop(end);
     if (stroke.hand === "take") this.act.take(end);
   }
@@ -90,41 +89,66 @@ export class Input {
     for (let k = 1; k < points.length; k++) this.act.splat([...points[k - 1], ...points[k]], hue, given);
   }
 
+  endLine(points) {
+    this.act.line([]);
+    if (points.length > 1) this.act.draw(thinned(points));
+    else this.act.say("Draw a line, not only a point");
+  }
+
   key(event, isDown) {
-    const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-    const isOurs = event.key in arrows || event.key === " ";
+    const isOurs = event.key in ARROWS || event.key === " ";
     if (!isOurs || !state.world) return false;
-    if (isDown) this.keys.add(event.key);
-    else this.keys.delete(event.key);
+    if (!isDown) {
+      this.release(event.key);
+      return true;
+    }
+    this.act.touched();
     this.cursor ??= state.world.size.map((side) => side / 2);
-    this.arrows = arrows;
-    if (isDown) this.act.touched();
+    if (event.key === " " && !this.keys.has(" ")) this.press();
+    this.keys.add(event.key);
     return true;
   }
 
+  /** Space does at the cursor what a finger would do there. */
+  press() {
+    this.hue += 0.381966;
+    if (this.hand === "draw") this.pen = [this.cursor];
+    if (this.hand === "drop") this.act.drop(this.cursor);
+    if (this.hand === "take") this.act.take(this.cursor);
+  }
+
+  release(key) {
+    this.keys.delete(key);
+    if (key !== " " || !this.pen) return;
+    this.endLine(this.pen);
+    this.pen = null;
+  }
+
+  releaseAll() {
+    for (const key of [...this.keys]) this.release(key);
+  }
+
+  /** In another world there is nothing of this one. */
+  reset() {
+    this.strokes.clear();
+    this.keys.clear();
+    this.cursor = this.pen = null;
+    this.act.line([]);
+  }
+
   moveCursor(dt) {
-    if (!this.cursor || !this.keys.size) {
-      this.act.cursor(this.cursor, false);
-      this.pen = null;
-      return;
-    }
+    if (!this.cursor) return this.act.cursor(null, false);
     const way = [0, 0];
-    for (const key of this.keys) (this.arrows[key] ?? [0, 0]).forEach((step, axis) => (way[axis] += step));
-    const length = Math.hypot(...way) || 1;
-    const next = this.cursor.map((x, axis) => Math.min(state.world.size[axis], Math.max(0, x + (CURSOR * dt * way[axis]) / length)));
-    const isStirring = this.keys.has(" ");
-    if (isStirring && Math.hypot(...way) > 0) {
-      if (this.hand === "draw") this.pen = [...(this.pen ?? [this.cursor]), next];
-      else this.stir([this.cursor, next], CURSOR / GAIN, this.hue);
+    for (const key of this.keys) (ARROWS[key] ?? [0, 0]).forEach((step, axis) => (way[axis] += step));
+    const length = Math.hypot(...way);
+    const isPressed = this.keys.has(" ");
+    if (length > 0) {
+      const next = this.cursor.map((x, axis) => Math.min(state.world.size[axis], Math.max(0, x + (CURSOR * dt * way[axis]) / length)));
+      if (this.pen) this.act.line(this.pen = [...this.pen, next]);
+      else if (isPressed && this.hand === "stir") this.stir([this.cursor, next], CURSOR / GAIN, this.hue);
+      this.cursor = next;
     }
-    if (this.pen) this.act.line(this.pen);
-    if (this.pen && !isStirring) {
-      this.act.line([]);
-      this.act.draw(thinned(this.pen));
-      this.pen = null;
-    }
-    this.cursor = next;
-    this.act.cursor(next, isStirring);
+    this.act.cursor(this.cursor, isPressed);
   }
 }
 

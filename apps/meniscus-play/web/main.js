@@ -1,13 +1,14 @@
 // The page: connects, draws, and hands on what players do.
 import { PlainWater } from "./canvas.js";
 import { Input } from "./input.js";
-import { Connection } from "./net.js";
+import { Connection, handOver } from "./net.js";
 import { Quality } from "./quality.js";
 import { Sound } from "./sound.js";
 import { state } from "./state.js";
 import { Ui } from "./ui.js";
 import { makeWater } from "./water.js";
 
+const SILENT = 2; // s without a frame, after which the page says so
 const PUSH = 0.11; // m/s, as the root of the mean square, that a key gives a mode
 const token = location.hash.slice(1);
 const canvas = document.getElementById("water");
@@ -20,6 +21,8 @@ let isTouched = false; // whether somebody has done something in it
 let showsFigures = false;
 let last = 0;
 let pictures = 0; // that were drawn
+let draws = 0; // lines that the server has not made modes of
+let isHeld = false; // whether time halts because the keys are read
 
 const act = {
   open: (world) => connection.send({ do: "open", world }),
@@ -29,7 +32,7 @@ const act = {
   forget: (mode) => connection.send({ do: "forget", mode }),
   excite(place, isBackwards) {
     const mode = state.world?.modes[place];
-    if (!mode) return;
+    if (!mode) return ui.say(`There is no mode ${place + 1} yet: draw one`);
     act.touched();
     connection.send({ do: "excite", mode: mode.name, amplitude: isBackwards ? -PUSH : PUSH });
     ui.fired(place);
@@ -46,6 +49,17 @@ const act = {
       ui.say(String(error.message));
     }
   },
+  picture() {
+    // It lasts no longer than the task that draws it.
+    water.draw(state.frame, now());
+    canvas.toBlob((blob) => handOver(blob, `${state.world.name}.png`));
+  },
+  /** Nothing is missed while somebody reads. */
+  reads(isReading) {
+    if (isReading) isHeld = !state.game?.paused;
+    if (isHeld) connection.send({ do: "pause", on: isReading });
+  },
+  say: (text) => ui.say(text),
   sound() {
     sound.toggle();
     showSound();
@@ -63,8 +77,7 @@ const act = {
   },
   draw(points) {
     connection.send({ do: "draw", points });
-    if (!state.world.rules) act.hand("stir");
-    ui.say(`Drawn: press ${state.world.modes.length + 1}, or tap its picture`);
+    draws++;
   },
   drop: (at) => connection.send({ do: "drop", at, ...ui.dropped() }),
   take(at) {
@@ -73,6 +86,7 @@ const act = {
       .filter(({ thing, far }) => thing && thing.kind !== "solid" && far < 1.3 * thing.radius)
       .sort((a, b) => a.far - b.far);
     if (near.length) connection.send({ do: "take", body: near[0].thing.name });
+    else ui.say("There is no body here");
   },
   line: (points) => ui.showLine(points),
   cursor: (at, isStirring) => ui.showCursor(at, isStirring),
@@ -92,6 +106,7 @@ const connection = new Connection(token, {
   told: (kind) => (kind === "world" ? showWorld() : showGame()),
   gone: () => ui.showGone("The server is gone", "Waiting for it to come back…"),
   back: () => ui.showGone(null),
+  full: () => ui.showGone("Eight tabs play already", "Close one of them, and this one goes on."),
   refused: () => ui.showGone("This address is an old one", "Open the address that the command printed last."),
 });
 
@@ -104,14 +119,26 @@ function hue(at, strength) {
 }
 
 let shownWorld = 0;
+let shownModes = 0;
 function showWorld() {
   const { world } = state;
   if (world.world !== shownWorld) {
     [shownWorld, isTouched, shownEvents, begun] = [world.world, false, null, now()];
+    [shownModes, draws] = [world.modes.length, 0];
+    input.reset();
     act.hand(world.rules?.hand ?? "stir");
   }
   ui.showWorld();
+  if (world.modes.length > shownModes && draws) showDrawn();
+  shownModes = world.modes.length;
   if (state.game) ui.showGame();
+}
+
+/** A line has become a mode. */
+function showDrawn() {
+  draws--;
+  if (!state.world.rules) act.hand("stir");
+  ui.say(`Drawn: press ${state.world.modes.length}, or tap its picture`);
 }
 
 function showGame() {
@@ -130,13 +157,18 @@ function showGame() {
     if (game.phase === "lost") setTimeout(() => sound.over(), 450);
   }
   shownEvents = newest;
-  if (shownNotice !== null && game.notice.number > shownNotice) ui.say(game.notice.text);
+  if (shownNotice !== null && game.notice.number > shownNotice) {
+    draws = 0;
+    ui.say(game.notice.text);
+  }
   shownNotice = game.notice.number;
   ui.showGame();
 }
 
 function showSound() {
-  document.getElementById("sound").classList.toggle("off", !sound.isOn);
+  const button = document.getElementById("sound");
+  button.classList.toggle("off", !sound.isOn);
+  button.setAttribute("aria-pressed", sound.isOn);
 }
 
 function now() {
@@ -145,19 +177,22 @@ function now() {
 
 window.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const sheet = ui.openSheet()?.id;
+  if (sheet === "keys") return closeKeys(event);
+  const pressed = event.target.closest("button, summary");
   const isSlider = event.target.tagName === "INPUT";
-  if (!isSlider && !(event.key === " " && event.target.tagName === "BUTTON") && input.key(event, true)) {
+  if (!sheet && !isSlider && !(event.key === " " && pressed) && input.key(event, true)) {
     event.preventDefault();
     return;
   }
   const { world, game } = state;
   if (!world || event.repeat) return;
   const digit = /^Digit([1-9])$/.exec(event.code);
-  if (digit) return act.excite(Number(digit[1]) - 1, event.shiftKey);
+  if (digit) return sheet ? undefined : act.excite(Number(digit[1]) - 1, event.shiftKey);
   const isFree = !world.rules && world.name !== "menu";
   const keys = {
-    Escape: () => (document.getElementById("keys").hidden ? act.open("menu") : ui.toggleKeys()),
-    Enter: () => game?.phase === "won" && event.target.tagName !== "BUTTON" && ui.next(),
+    Escape: () => world.name !== "menu" && act.open("menu"),
+    Enter: () => !pressed && (game?.phase === "won" ? ui.next() : game?.phase === "lost" && act.retry()),
     r: act.retry,
     p: act.pause,
     m: act.sound,
@@ -173,18 +208,39 @@ window.addEventListener("keydown", (event) => {
   keys[event.key.length === 1 ? event.key.toLowerCase() : event.key]?.();
 });
 window.addEventListener("keyup", (event) => input.key(event, false));
-window.addEventListener("blur", () => input.keys.clear());
+window.addEventListener("blur", () => input.releaseAll());
+// The address of a server that was started anew differs in what follows the # only.
+window.addEventListener("hashchange", () => location.reload());
+
+/** Any key closes the sheet of keys, but for those that go to its button or are pressed with others. */
+function closeKeys(event) {
+  const isForButton = event.target.tagName === "BUTTON" && ["Enter", " "].includes(event.key);
+  if (isForButton || event.repeat || ["Tab", "Shift"].includes(event.key)) return;
+  event.preventDefault();
+  ui.toggleKeys();
+}
+
+/** Says it when frames do not come that should. Turns are counted: a page that was asleep has not waited. */
+let silence = 0;
+let heard = 0;
+setInterval(() => {
+  const { frame } = state;
+  const isDue = connection.isOpen && frame && !frame.paused && !frame.waits;
+  const wasSilent = silence >= SILENT;
+  silence = isDue && connection.frames === heard ? silence + 0.5 : 0;
+  heard = connection.frames;
+  if (silence >= SILENT) ui.showGone("The server does not answer", "It may be busy, or stopped. The page waits for it.");
+  else if (wasSilent && connection.isOpen) ui.showGone(null);
+}, 500);
 
 /** What is drawn, how fast, and how long an input takes to be seen. */
 function figures(frame) {
-  const { level, rate, at } = quality;
-  const reduced = at > 0 ? `${level.particles.toLocaleString("en")} particles, dye ${level.dye}` : "";
-  const slow = frame.pace < 0.9 && !frame.paused ? `the water runs at ${Math.round(100 * frame.pace)} % of its speed` : "";
-  const all = showsFigures
-    ? `${rate.toFixed(0)} pictures/s · ${water.kind}, ${level.particles.toLocaleString("en")} particles, dye ${level.dye} · echo ${connection.echo(0.5).toFixed(0)} ms, p95 ${connection.echo(0.95).toFixed(0)} ms · step ${frame.step}`
-    : "";
+  const { rate, at } = quality;
+  const reduced = at > 0 ? `drawn with ${water.about}, to hold 30 pictures/s` : "";
+  const slow = frame.pace < 0.9 && !frame.paused && !frame.waits ? `the water runs at ${Math.round(100 * frame.pace)} % of its speed` : "";
+  const all = `${rate.toFixed(0)} pictures/s · ${water.kind}, ${water.about} · echo ${connection.echo(0.5).toFixed(0)} ms, p95 ${connection.echo(0.95).toFixed(0)} ms · step ${frame.step}`;
   const plain = water.kind === "WebGL2" ? "" : "drawn simply, without WebGL2";
-  return [all, !all && reduced ? `drawn with ${reduced}, to hold 30 pictures/s` : "", plain, slow].filter(Boolean).join(" · ");
+  return [showsFigures ? all : reduced, plain, slow].filter(Boolean).join(" · ");
 }
 
 function picture() {

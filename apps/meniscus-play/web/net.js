@@ -7,7 +7,7 @@ const KEPT = 240; // times of echoes that are kept
 export class Connection {
   constructor(token, on) {
     this.token = token;
-    this.on = on; // told(kind), gone(), back(), refused()
+    this.on = on; // told(kind), gone(), back(), refused(), full()
     this.seq = 0;
     this.sent = new Map(); // when inputs were sent, by number
     this.echoes = []; // ms from an input to the frame that shows it
@@ -45,11 +45,12 @@ export class Connection {
     this.socket = socket;
   }
 
-  /** Whether nobody answers, or somebody who does not want this page. */
+  /** Whether nobody answers, or somebody who does not want this page, or not one more. */
   async probe() {
     try {
       const answer = await fetch("/scene", { headers: this.headers() });
       if (answer.status === 403) this.on.refused();
+      else if (answer.ok) this.on.full();
       else this.on.gone();
     } catch {
       this.on.gone();
@@ -92,11 +93,16 @@ export class Connection {
     const answer = await fetch(path, { headers: this.headers() });
     const text = await answer.text();
     if (!answer.ok) throw new Error(text);
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    handOver(new Blob([text], { type: "text/plain" }), name);
     return text;
   }
+}
+
+/** Has the browser download something. */
+export function handOver(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -1,10 +1,10 @@
 // Sounds, made here: none is loaded. They are off until somebody touches the page, as browsers want it.
 
-const KEY = "currents.sound";
+import { keep, kept } from "./kept.js";
 
 export class Sound {
   constructor() {
-    this.isOn = localStorage.getItem(KEY) !== "off";
+    this.isOn = kept("sound") !== "off";
     this.context = null;
   }
 
@@ -32,7 +32,7 @@ export class Sound {
 
   toggle() {
     this.isOn = !this.isOn;
-    localStorage.setItem(KEY, this.isOn ? "on" : "off");
+    keep("sound", this.isOn ? "on" : "off");
     if (this.isOn) this.wake();
     if (this.out) this.out.gain.value = this.isOn ? 0.5 : 0;
   }

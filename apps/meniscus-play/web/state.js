@@ -20,6 +20,7 @@ export function decodeFrame(buffer) {
     pace: view.getFloat32(20, true),
     waves: [view.getUint16(26, true), view.getUint16(28, true)],
     paused: view.getUint8(30) === 1,
+    waits: view.getUint8(30) === 2,
     bodies: [],
   };
   let at = 32;

@@ -1,25 +1,22 @@
 // What lies over the water: menu, levels, figures, tools, messages.
+import { keep, kept } from "./kept.js";
 import { state } from "./state.js";
 
-const STARS = "currents.stars";
 const byId = (id) => document.getElementById(id);
 
 /** The stars of levels that have been won, by name. */
 export function starsWon() {
-  try {
-    return JSON.parse(localStorage.getItem(STARS)) ?? {};
-  } catch {
-    return {};
-  }
+  return kept("stars") ?? {};
 }
 
-function keepStars(name, stars) {
+export function keepStars(name, stars) {
   const won = starsWon();
-  won[name] = Math.max(won[name] ?? 0, stars);
-  localStorage.setItem(STARS, JSON.stringify(won));
+  keep("stars", { ...won, [name]: Math.max(won[name] ?? 0, stars) });
 }
 
+/** Three stars, so many of them won. */
 function starsIn(element, count) {
+  element.setAttribute("aria-label", `${count} of 3 stars`);
   element.replaceChildren(...[1, 2, 3].map((k) => {
     const star = document.createElement("span");
     star.textContent = "★";
@@ -35,22 +32,59 @@ const SCALES = {
   shedding: { from: (s) => 0.1 * 50 ** (s / 100), to: (v) => (100 * Math.log(v / 0.1)) / Math.log(50), text: (v) => `${v.toPrecision(2)} s` },
 };
 const DENSITY = (s) => Math.round(50 * 200 ** (s / 100)); // kg/m³
+const TEACHES = {
+  stir: "Drag to stir",
+  draw: "Drag a line: it becomes a mode",
+  drop: "Tap the water to drop a body",
+  take: "Tap a body to take it out",
+};
+const BEHIND = ["hud", "chips", "tools"]; // sheets
+const ROOMY = 0.4; // of the window: with more left over, tools are under the water
+const LOW = 520; // px of a window in which tools are folded
+const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 const NAMES = [[300, "foam"], [700, "cork"], [970, "wood"], [1040, "as water"], [2000, "clay"], [5000, "stone"], [Infinity, "iron"]];
 
 export class Ui {
   constructor(act) {
-    this.act = act; // open, retry, pause, set, excite, forget, save, sound, hand
+    this.act = act; // open, retry, pause, set, excite, forget, save, picture, sound, hand, reads
     this.shape = "ball";
-    this.isShut = false; // whether the end of a game was closed
+    this.hand = "stir";
     this.buttons();
     this.sliders();
+    byId("more").open = window.innerHeight > LOW;
+    window.addEventListener("resize", () => this.layout());
+  }
+
+  /** Where much of the window is left over, tools are under the water, and beside or over it otherwise. */
+  layout() {
+    if (!state.world) return;
+    const { size, name } = state.world;
+    const left = 1 - (window.innerWidth * size[1]) / size[0] / window.innerHeight;
+    byId("stage").classList.toggle("stacked", name !== "menu" && left > ROOMY);
+  }
+
+  /** Opens or closes a sheet. The focus goes into it, and then back. */
+  sheet(id, isOpen) {
+    const sheet = byId(id);
+    if (sheet.hidden !== isOpen) return;
+    if (isOpen) this.cameFrom = document.activeElement;
+    sheet.hidden = !isOpen;
+    const open = this.openSheet();
+    for (const part of BEHIND) byId(part).inert = !!open;
+    if (open) return open.focus({ preventScroll: true });
+    this.cameFrom?.focus({ preventScroll: true });
+    if (document.activeElement !== this.cameFrom || this.cameFrom === document.body) byId("water").focus({ preventScroll: true });
+  }
+
+  /** The sheet that is seen, if one is. */
+  openSheet() {
+    return [...document.querySelectorAll(".sheet:not([hidden])")].at(-1);
   }
 
   buttons() {
     const { act } = this;
     const on = (id, work) => byId(id).addEventListener("click", (event) => {
-      // Keys go to the water, not to the button that was pressed last.
-      event.currentTarget.blur();
+      freed(event);
       work();
     });
     on("to-menu", () => act.open("menu"));
@@ -64,11 +98,13 @@ export class Ui {
     on("end-again", () => act.retry());
     on("end-menu", () => act.open("menu"));
     on("end-next", () => this.next());
+    on("anew", () => act.retry());
+    on("picture", () => act.picture());
     on("save-scene", () => act.save("scene"));
     on("save-log", () => act.save("log"));
     for (const button of document.querySelectorAll("[data-hand]")) {
-      button.addEventListener("click", () => {
-        button.blur();
+      button.addEventListener("click", (event) => {
+        freed(event);
         act.hand(button.dataset.hand);
       });
     }
@@ -85,14 +121,14 @@ export class Ui {
     for (const [name, scale] of Object.entries(SCALES)) {
       byId(name).addEventListener("input", ({ target }) => {
         const value = scale.from(Number(target.value));
-        byId(`${name}-out`).textContent = scale.text(value);
+        tellSlider(name, scale.text(value));
         this.act.set(name, value);
       });
     }
     const show = () => {
       const { density, radius } = this.dropped();
-      byId("density-out").textContent = `${density} (${NAMES.find(([most]) => density < most)[1]})`;
-      byId("radius-out").textContent = `${Math.round(200 * radius)} cm`;
+      tellSlider("density", `${density} (${NAMES.find(([most]) => density < most)[1]})`);
+      tellSlider("radius", `${Math.round(200 * radius)} cm`);
     };
     for (const id of ["density", "radius"]) byId(id).addEventListener("input", show);
     show();
@@ -104,16 +140,27 @@ export class Ui {
   }
 
   showShape() {
-    for (const button of document.querySelectorAll("[data-shape]")) button.classList.toggle("chosen", button.dataset.shape === this.shape);
+    for (const button of document.querySelectorAll("[data-shape]")) choose(button, button.dataset.shape === this.shape);
   }
 
   showHand(hand) {
-    for (const button of document.querySelectorAll("[data-hand]")) button.classList.toggle("chosen", button.dataset.hand === hand);
+    this.hand = hand;
+    for (const button of document.querySelectorAll("[data-hand]")) choose(button, button.dataset.hand === hand, "aria-checked");
     byId("drop-box").hidden = hand !== "drop";
+    this.showTitle();
   }
 
   toggleKeys() {
-    byId("keys").hidden = !byId("keys").hidden;
+    const isOpen = byId("keys").hidden;
+    this.sheet("keys", isOpen);
+    this.act.reads(isOpen);
+  }
+
+  showTitle() {
+    if (!state.world) return;
+    const { name, rules, scene, about } = state.world;
+    byId("title").textContent = rules ? rules.title : name === "free" ? "Free play" : (about ?? scene ?? "");
+    byId("teaches").textContent = rules ? rules.teaches : TEACHES[this.hand];
   }
 
   /** Shows another world, or what is new in this one. */
@@ -122,21 +169,22 @@ export class Ui {
     const { name, rules, scene, settings } = world;
     const isMenu = name === "menu";
     byId("stage").style.setProperty("--ratio", world.size[0] / world.size[1]);
-    byId("menu").hidden = !isMenu;
+    this.layout();
+    if (isMenu) this.showLevels();
+    this.sheet("menu", isMenu);
     byId("hud").hidden = isMenu;
     byId("tools").hidden = isMenu || !!rules;
-    if (isMenu) this.showLevels();
     byId("go-scene").hidden = !scene;
     byId("go-scene").textContent = scene ? `Your scene: ${scene}` : "";
-    byId("title").textContent = rules ? rules.title : name === "free" ? "Free play" : (scene ?? "");
-    byId("teaches").textContent = rules ? rules.teaches : "Drag to stir";
-    byId("meter").hidden = byId("lanterns").hidden = !rules;
+    this.showTitle();
+    document.querySelector(".centre").hidden = !rules;
+    for (const [what, label] of [["title", rules ? "Again (R)" : "Start anew (R)"], ["aria-label", rules ? "Again" : "Start anew"]]) byId("retry").setAttribute(what, label);
     byId("save-log").title = `Download the log of this ${rules ? "level" : "world"} (L)`;
     if (rules) this.showMarks(rules);
     for (const [setting, scale] of Object.entries(SCALES)) {
       const slider = byId(setting);
       if (document.activeElement !== slider) slider.value = scale.to(settings[setting]);
-      byId(`${setting}-out`).textContent = scale.text(settings[setting]);
+      tellSlider(setting, scale.text(settings[setting]));
     }
     this.showModes();
     document.title = isMenu ? "Currents" : `${byId("title").textContent} · Currents`;
@@ -158,6 +206,7 @@ export class Ui {
       const button = document.createElement("button");
       button.className = "level";
       button.dataset.level = name;
+      button.setAttribute("aria-label", `${k + 1} ${title}, ${won[name] ?? 0} of 3 stars`);
       const number = document.createElement("b");
       number.textContent = k + 1;
       const label = document.createElement("span");
@@ -172,33 +221,34 @@ export class Ui {
 
   /** Chips of the drawn modes, with the lines that they were drawn by. */
   showModes() {
-    const { modes, size } = state.world;
-    byId("chips").replaceChildren(...modes.map(({ name, points }, k) => {
-      const chip = document.createElement("button");
-      chip.className = "chip";
-      chip.title = `${name}: press ${k + 1}; with Shift, backwards`;
-      chip.dataset.mode = name;
-      const number = document.createElement("b");
-      number.textContent = k + 1;
-      const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-      picture.setAttribute("viewBox", `0 0 ${1000 * size[0]} ${1000 * size[1]}`);
-      const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-      line.setAttribute("d", pathOf(points, size, 1000));
-      picture.append(line);
-      const away = document.createElement("u");
-      away.textContent = "×";
-      away.title = "Give it up";
-      away.addEventListener("click", (event) => {
-        event.stopPropagation();
-        this.act.forget(name);
-      });
-      chip.append(picture, number, away);
-      chip.addEventListener("click", (event) => {
-        chip.blur();
-        this.act.excite(k, event.shiftKey);
-      });
-      return chip;
-    }));
+    byId("chips").replaceChildren(...state.world.modes.map((mode, k) => this.chip(mode, k)));
+  }
+
+  chip({ name, points }, k) {
+    const chip = document.createElement("div");
+    chip.className = "chip";
+    const fire = document.createElement("button");
+    fire.className = "fire";
+    fire.title = `${name}: press ${k + 1}; with Shift, backwards`;
+    fire.setAttribute("aria-label", `Mode ${k + 1}`);
+    const number = document.createElement("b");
+    number.textContent = k + 1;
+    fire.append(picture(points), number);
+    fire.addEventListener("click", (event) => {
+      freed(event);
+      this.act.excite(k, event.shiftKey);
+    });
+    const away = document.createElement("button");
+    away.className = "away";
+    away.textContent = "×";
+    away.title = "Give it up";
+    away.setAttribute("aria-label", `Give up mode ${k + 1}`);
+    away.addEventListener("click", (event) => {
+      freed(event);
+      this.act.forget(name);
+    });
+    chip.append(fire, away);
+    return chip;
   }
 
   fired(k) {
@@ -213,12 +263,9 @@ export class Ui {
   showGame() {
     const { game, world } = state;
     if (!world || game.world !== world.world) return;
-    byId("pause").classList.toggle("chosen", game.paused);
+    choose(byId("pause"), game.paused);
     const { rules, things } = world;
-    if (!rules) {
-      byId("end").hidden = true;
-      return;
-    }
+    if (!rules) return this.sheet("end", false);
     const floats = things.filter(({ kind }) => kind === "float").length;
     const all = Math.max(rules.need, game.home + game.lost + floats);
     byId("lanterns").replaceChildren(...Array.from({ length: all }, (_, k) => {
@@ -226,10 +273,11 @@ export class Ui {
       lamp.className = k < game.home ? "home" : k >= all - game.lost ? "lost" : "";
       return lamp;
     }));
+    byId("lanterns").setAttribute("aria-label", `${game.home} of ${rules.need} lanterns are home, ${game.lost} are lost`);
     if (game.phase === "won") keepStars(world.name, game.stars);
     clearTimeout(this.ending);
     if (game.phase === "playing") {
-      byId("end").hidden = true;
+      this.sheet("end", false);
     } else {
       // The water is looked at for a moment first.
       this.ending = setTimeout(() => this.showEnd(), 900);
@@ -248,9 +296,9 @@ export class Ui {
     const needed = game.stars === 2 ? world.rules.stars[0] : world.rules.stars[1];
     byId("end-text").textContent = isWon
       ? `Energy ${game.spent.toFixed(0)}${game.stars < 3 ? ` · ${needed.toFixed(0)} would be ${game.stars + 1} stars` : " · as gentle as it gets"}`
-      : world.rules.budget && game.spent >= world.rules.budget ? "Your breath ran out" : "Too few lanterns are left";
+      : world.rules.budget && game.spent >= world.rules.budget ? "The energy is used up" : "Too few lanterns are left";
     byId("end-next").hidden = !isWon || isLast;
-    byId("end").hidden = false;
+    this.sheet("end", true);
   }
 
   next() {
@@ -282,9 +330,9 @@ export class Ui {
   }
 
   showGone(title, text) {
-    byId("gone").hidden = !title;
     byId("gone-title").textContent = title ?? "";
     byId("gone-text").textContent = text ?? "";
+    this.sheet("gone", !!title);
   }
 
   showStats(text) {
@@ -293,7 +341,7 @@ export class Ui {
 
   /** A dotted line where somebody draws. */
   showLine(points) {
-    byId("line").setAttribute("d", points.length > 1 ? pathOf(points, state.world.size, 1600 / state.world.size[0]) : "");
+    byId("line").setAttribute("d", points.length > 1 ? lineOf(points.map(overPlace)) : "");
   }
 
   showCursor(at, isStirring) {
@@ -310,23 +358,51 @@ export class Ui {
     ghost.classList.toggle("on", !!path);
     if (!path) return;
     const points = path.map(overPlace);
-    const part = Math.min(1, (seconds % 2.6) / 1.5);
+    const phase = isStill.matches ? 0 : seconds % 2.6;
+    const part = Math.min(1, phase / 1.5);
     const eased = part * part * (3 - 2 * part);
     const [x, y] = along(points, eased);
     byId("finger").setAttribute("transform", `translate(${x} ${y})`);
-    byId("finger").setAttribute("opacity", seconds % 2.6 > 2.1 ? 0 : 1);
-    byId("trace").setAttribute("d", `M${points.map((p) => p.join(" ")).join("L")}`);
+    byId("finger").setAttribute("opacity", phase > 2.1 ? 0 : 1);
+    byId("trace").setAttribute("d", lineOf(points));
   }
 }
 
+/** Where a point of the water is over the canvas, in px. */
 function overPlace([x, y]) {
   const [width, height] = state.world.size;
-  return [(1600 * x) / width, 900 * (1 - y / height)];
+  const { clientWidth, clientHeight } = byId("water");
+  return [(clientWidth * x) / width, clientHeight * (1 - y / height)];
 }
 
-function pathOf(points, size, scale) {
-  const shown = points.map(([x, y]) => `${(x * scale).toFixed(1)} ${((size[1] - y) * scale).toFixed(1)}`);
-  return `M${shown.join("L")}`;
+function lineOf(points) {
+  return `M${points.map((point) => point.map((x) => x.toFixed(1)).join(" ")).join("L")}`;
+}
+
+/** A small picture of a line in the box. */
+function picture(points) {
+  const [width, height] = state.world.size.map((side) => 1000 * side);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  if (points.length) line.setAttribute("d", lineOf(points.map(([x, y]) => [1000 * x, height - 1000 * y])));
+  svg.append(line);
+  return svg;
+}
+
+/** Keys go to the water, not to the button that was pressed last with a finger or a mouse. */
+function freed({ currentTarget, detail }) {
+  if (detail > 0) currentTarget.blur();
+}
+
+function choose(button, isChosen, attribute = "aria-pressed") {
+  button.classList.toggle("chosen", isChosen);
+  button.setAttribute(attribute, isChosen);
+}
+
+function tellSlider(id, text) {
+  byId(`${id}-out`).textContent = text;
+  byId(id).setAttribute("aria-valuetext", text);
 }
 
 /** The point of a line after such a part of it. */

@@ -33,6 +33,7 @@ class Water {
     this.flashes = [];
     this.world = 0;
     this.step = 0;
+    this.drawnAt = 0; // s
     this.level = null;
   }
 
@@ -63,6 +64,11 @@ class Water {
     this.bodyArrays = this.bodies.arrays(this.programs.body);
     this.nothing = gl.createVertexArray();
     this.feedback = gl.createTransformFeedback();
+  }
+
+  /** What is drawn, in words. */
+  get about() {
+    return `${this.count.toLocaleString("en")} particles, dye ${this.level.dye}`;
   }
 
   /** How much is drawn: see quality.js. Dye and particles go on. */
@@ -163,8 +169,10 @@ class Water {
       this.build();
     }
     if (this.shown[0] !== canvas.clientWidth || this.shown[1] !== canvas.clientHeight) this.resize();
-    const dt = Math.min(0.12, Math.max(0, frame.step - this.step) / 120);
-    this.step = frame.step;
+    const steps = Math.max(0, frame.step - this.step);
+    // Water that waits for the first touch flows in the picture.
+    const dt = Math.min(0.12, frame.waits ? now - this.drawnAt : steps / 120);
+    [this.step, this.drawnAt] = [frame.step, now];
     gl.disable(gl.BLEND);
     gl.bindVertexArray(this.nothing);
     if (this.drawnFrame !== frame) this.synthesise(frame, now);

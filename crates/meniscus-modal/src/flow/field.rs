@@ -12,8 +12,6 @@ pub struct Sample {
     pub stream: f64,
     /// The velocity, in m/s.
     pub velocity: [f64; 2],
-    /// The vorticity, in 1/s.
-    pub vorticity: f64,
 }
 
 /// The sines and the cosines of the multiples of angles: a row for each multiple, from one.
@@ -41,21 +39,18 @@ pub fn samples(sines: &Sines, vorticity: &[f64], points: &[[f64; 2]]) -> Vec<Sam
     let [sin_y, cos_y] = waves(points.iter().map(|x| unit[1] * x[1]), ky);
     let stream = Matrix::from_fn(kx, ky, |k, l| vorticity[k * ky + l] / sines.eigenvalue(k * ky + l));
     let along_y = Matrix::from_fn(kx, ky, |k, l| (l + 1) as f64 * unit[1] * stream.row(k)[l]);
-    let vorticity = Matrix::from_fn(kx, ky, |k, l| vorticity[k * ky + l]);
-    let [mut by_sin, mut by_cos, mut turning] = [0, 1, 2].map(|_| Matrix::new(kx, points.len()));
+    let [mut by_sin, mut by_cos] = [0, 1].map(|_| Matrix::new(kx, points.len()));
     by_sin.set_to_product(&stream, &sin_y);
     by_cos.set_to_product(&along_y, &cos_y);
-    turning.set_to_product(&vorticity, &sin_y);
     let mut samples = vec![Sample::default(); points.len()];
     for k in 0..kx {
         let a = (k + 1) as f64 * unit[0];
-        let rows = by_sin.row(k).iter().zip(by_cos.row(k)).zip(turning.row(k));
+        let rows = by_sin.row(k).iter().zip(by_cos.row(k));
         let waves = sin_x.row(k).iter().zip(cos_x.row(k));
-        for ((sample, ((by_sin, by_cos), turning)), (sin, cos)) in samples.iter_mut().zip(rows).zip(waves) {
+        for ((sample, (by_sin, by_cos)), (sin, cos)) in samples.iter_mut().zip(rows).zip(waves) {
             sample.stream += sin * by_sin;
             sample.velocity[0] += sin * by_cos;
             sample.velocity[1] -= a * cos * by_sin;
-            sample.vorticity += sin * turning;
         }
     }
     samples

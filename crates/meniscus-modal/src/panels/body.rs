@@ -1,7 +1,7 @@
 //! What a body is to the fluid.
 
-use faer::Mat;
 use faer::linalg::solvers::DenseSolveCore;
+use faer::{Col, Mat};
 use serde::{Deserialize, Serialize};
 
 use super::panel::Panel;
@@ -33,10 +33,11 @@ pub enum Drive {
 /// In its own frame its momentum and its angular momentum are
 ///
 /// - P = (m - A) (U, V) + Σ (y, -x) γ l
-/// - L = (I - M + 2 S) Ω - Σ ½ r² γ l - S ω,
+/// - L = (I - M + 2 S) Ω - Σ ½ r² γ l,
 ///
-/// with its area A, M the integral of r² over it, S that of r × the flow of unit vorticity within it, γ the strengths of its panels, l their lengths and ω the mean vorticity of
-/// the flow without bodies there. They hold what the fluid around gives of inertia: what changes them is in [`Coupled::force`](super::Immersed::force).
+/// with its area A, M the integral of r² over it, S that of r × the flow of unit vorticity within it, γ the strengths of its panels and l their lengths. They hold what the fluid
+/// around gives of inertia: what changes them is in [`Immersed::force`](super::Immersed::force). What the flow without bodies has of angular momentum there is not in L: when its
+/// vorticity changes, other vorticity has come there and brought that along, without a torque on the body.
 #[derive(Clone, Debug)]
 pub struct Body {
     /// Its outline.
@@ -47,6 +48,8 @@ pub struct Body {
     pub mass: [f64; 2],
     /// The inverse of its own equations without walls, with its velocity given, and with its momentum given: see [`Immersed`](super::Immersed).
     inverses: [Mat<f64>; 2],
+    /// The strengths of its panels when it is alone in fluid without end: if it moves along x, along y, or turns, and if there is a circulation around it.
+    pub(super) alone: [Vec<f64>; 4],
 }
 
 impl Body {
@@ -67,7 +70,16 @@ impl Body {
             });
             own.partial_piv_lu().inverse()
         };
-        Self { inverses: [inverse(false), inverse(true)], profile, mass, edges: Vec::new() }
+        let inverses = [inverse(false), inverse(true)];
+        let alone = std::array::from_fn(|motion| {
+            let rhs = Col::from_fn(n + 1, |row| match profile.panels.get(row) {
+                Some(panel) => stream_of(panel.middle).get(motion).copied().unwrap_or(0.0),
+                None => f64::from(u8::from(motion == 3)),
+            });
+            let solution = &inverses[0] * &rhs;
+            (0..n).map(|panel| solution[panel]).collect()
+        });
+        Self { inverses, alone, profile, mass, edges: Vec::new() }
     }
 
     /// The same with edges, at the ends of panels that are nearest to some points of its own frame, that the flow leaves smoothly.

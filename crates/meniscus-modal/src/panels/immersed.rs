@@ -174,11 +174,7 @@ impl<'a> Immersed<'a> {
                         *row += dot(motion, stream_of(panel.middle));
                     }
                 }
-                Drive::Free(momentum) => {
-                    let of_flow = profile.inner_moment * self.vorticity[b];
-                    let momentum = pose.turn_motion_back(momentum);
-                    rows[n + 1..].copy_from_slice(&[momentum[0], momentum[1], momentum[2] + of_flow]);
-                }
+                Drive::Free(momentum) => rows[n + 1..].copy_from_slice(&pose.turn_motion_back(momentum)),
             }
         }
         rhs
@@ -230,8 +226,9 @@ impl<'a> Immersed<'a> {
         let (pose, profile) = (&self.poses[body], &self.bodies[body].profile);
         let [u, v, spin] = pose.turn_motion_back(solution.motions[body]);
         let range = self.ranges().nth(body).expect("a body");
+        let constant = solution.constants[body];
         let of_panel = |((panel, sample), strength): ((&Panel, &Sample), &f64)| {
-            strength * (dot([u, v, spin], impulse_of(panel)) + panel.length * sample.stream)
+            strength * (dot([u, v, spin], impulse_of(panel)) + panel.length * (sample.stream + constant))
         };
         let panels = profile.panels.iter().zip(&self.flow[range.clone()]);
         let whole: f64 = panels.zip(&solution.strengths[range]).map(of_panel).sum();
@@ -246,7 +243,6 @@ impl<'a> Immersed<'a> {
         let motion = pose.turn_motion_back(solution.motions[body]);
         let inertia = of_body.inertia();
         let mut momentum = [0, 1, 2].map(|k| inertia[k] * motion[k]);
-        momentum[2] -= of_body.profile.inner_moment * self.vorticity[body];
         let range = self.ranges().nth(body).expect("a body");
         for (panel, strength) in of_body.profile.panels.iter().zip(&solution.strengths[range]) {
             let impulse = impulse_of(panel);

@@ -19,6 +19,9 @@ const MOST_ITERATIONS: usize = 50;
 /// Nor are larger systems solved so.
 const LARGEST: usize = 4000;
 
+/// The right-hand side counts as so much of the product with what `x` was, at least.
+const LEAST: f64 = 1e-6;
+
 /// Solves `matrix x = b` by iterations, and where these do not converge, as they may with outlines that nearly touch, by elimination.
 pub fn solve(
     matrix: impl Fn(&[f64], &mut [f64]),
@@ -27,12 +30,21 @@ pub fn solve(
     x: &mut [f64],
     tolerance: f64,
 ) -> Solved {
-    let solved = iterate(&matrix, precondition, b, x, tolerance);
-    if solved.residual <= tolerance || b.len() > LARGEST {
-        return solved;
+    if b.iter().all(|b| *b == 0.0) {
+        // All is at rest. What is left of `x` would be measured by nothing.
+        x.fill(0.0);
+        return Solved { iterations: 0, residual: 0.0 };
     }
     let n = b.len();
     let (mut unit, mut image) = (vec![0.0; n], vec![0.0; n]);
+    matrix(x, &mut image);
+    // What comes to rest leaves next to nothing to measure by but what there was.
+    let size = norm(b).max(LEAST * norm(&image));
+    let solved = iterate(&matrix, precondition, b, x, image.clone(), tolerance * size);
+    let solved = Solved { residual: solved.residual / size, ..solved };
+    if solved.residual <= tolerance || n > LARGEST {
+        return solved;
+    }
     let mut whole = Mat::zeros(n, n);
     for column in 0..n {
         unit[column] = 1.0;
@@ -49,36 +61,35 @@ pub fn solve(
     }
     matrix(x, &mut image);
     let left: Vec<f64> = b.iter().zip(&image).map(|(b, image)| b - image).collect();
-    Solved { residual: norm(&left) / norm(b).max(f64::MIN_POSITIVE), ..solved }
+    Solved { residual: norm(&left) / size, ..solved }
 }
 
 /// Solves `matrix x = b` by the method of generalised minimal residuals, preconditioned from the right, from `x` on. It begins with a step by the preconditioner alone: where
-/// `matrix` and the inverse of `precondition` have equal rows, these equations hold to rounding from there on.
+/// `matrix` and the inverse of `precondition` have equal rows, these equations hold to rounding from there on. `image` is the product with `x`; the tolerance and the residual are no
+/// parts of anything.
 fn iterate(
     matrix: &impl Fn(&[f64], &mut [f64]),
     precondition: impl Fn(&[f64], &mut [f64]),
     b: &[f64],
     x: &mut [f64],
+    mut image: Vec<f64>,
     tolerance: f64,
 ) -> Solved {
-    let n = b.len();
-    let (mut image, mut scratch) = (vec![0.0; n], vec![0.0; n]);
-    matrix(x, &mut image);
+    let mut scratch = vec![0.0; b.len()];
     let residual: Vec<f64> = b.iter().zip(&image).map(|(b, image)| b - image).collect();
     precondition(&residual, &mut scratch);
     x.iter_mut().zip(&scratch).for_each(|(to, change)| *to += change);
     matrix(x, &mut image);
     let mut basis: Vec<Vec<f64>> = vec![b.iter().zip(&image).map(|(b, image)| b - image).collect()];
-    let whole = norm(b).max(f64::MIN_POSITIVE);
     let start = norm(&basis[0]);
-    if start <= tolerance * whole {
-        return Solved { iterations: 1, residual: start / whole };
+    if start <= tolerance {
+        return Solved { iterations: 1, residual: start };
     }
     basis[0].iter_mut().for_each(|v| *v /= start);
     // The triangle that is left of the Hessenberg matrix after rotations, column by column, and the rotated right-hand side.
     let (mut columns, mut rotations, mut rhs): (Vec<Vec<f64>>, Vec<[f64; 2]>, Vec<f64>) =
         (vec![], vec![], vec![start]);
-    while columns.len() < MOST_ITERATIONS && rhs[columns.len()].abs() > tolerance * whole {
+    while columns.len() < MOST_ITERATIONS && rhs[columns.len()].abs() > tolerance {
         precondition(&basis[columns.len()], &mut scratch);
         matrix(&scratch, &mut image);
         let mut column: Vec<f64> = Vec::with_capacity(basis.len() + 1);
@@ -120,9 +131,34 @@ fn iterate(
     }
     precondition(&image, &mut scratch);
     x.iter_mut().zip(&scratch).for_each(|(to, change)| *to += change);
-    Solved { iterations: columns.len() + 1, residual: rhs[columns.len()].abs() / whole }
+    Solved { iterations: columns.len() + 1, residual: rhs[columns.len()].abs() }
 }
 
 fn norm(a: &[f64]) -> f64 {
     dot(a, a).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// x is twice the right-hand side but for what the others make of it.
+    fn product(x: &[f64], product: &mut [f64]) {
+        let sum: f64 = x.iter().sum();
+        product.iter_mut().zip(x).for_each(|(to, x)| *to = 0.5 * x + 0.01 * sum);
+    }
+
+    #[test]
+    fn what_comes_to_rest_is_solved_for() {
+        let half = |x: &[f64], to: &mut [f64]| to.iter_mut().zip(x).for_each(|(to, x)| *to = 2.0 * x);
+        for b in [[0.0; 3], [1e-300, 0.0, 0.0], [1e-30, 2e-30, 0.0]] {
+            let mut x = [3.0, -1.0, 0.7];
+            let solved = solve(product, half, &b, &mut x, 1e-7);
+            assert!(solved.residual <= 1e-7 && x.iter().all(|x| x.abs() < 1e-12), "{solved:?} {x:?}");
+        }
+        let (mut x, mut image) = ([3.0, -1.0, 0.7], [0.0; 3]);
+        assert!(solve(product, half, &[1.0, 2.0, 3.0], &mut x, 1e-12).residual <= 1e-12);
+        product(&x, &mut image);
+        image.iter().zip([1.0, 2.0, 3.0]).for_each(|(found, b)| assert!((found - b).abs() < 1e-11));
+    }
 }

@@ -43,16 +43,21 @@ impl<const D: usize> Builder<'_, D> {
         for (kind, index, name, shape) in solids.chain(bodies) {
             let Some(shape) = shape else { continue };
             let node = root.at(kind).entry(index).at("shape");
-            if let Err(error) = outline(in_plane(&shape), modes.panel) {
-                let help = match &error {
-                    OutlineError::TooShort { most, .. } => format!("set modes.panel to {most:.2e} at most"),
-                    OutlineError::TooMany { .. } => "raise modes.panel".into(),
-                    _ => "split it into parts without holes, or simulate with method = \"grid\"".into(),
-                };
-                let message = format!("no panels can be made of \"{name}\": {error}");
-                self.problems.error(&node.place, message, "this shape", help);
-                continue;
-            }
+            let points = match outline(in_plane(&shape), modes.panel) {
+                Ok(points) => points,
+                Err(error) => {
+                    let help = match &error {
+                        OutlineError::TooShort { most, .. } => {
+                            format!("set modes.panel to {most:.2e} at most")
+                        }
+                        OutlineError::TooMany { .. } => "raise modes.panel".into(),
+                        _ => "split it into parts without holes, or simulate with method = \"grid\"".into(),
+                    };
+                    let message = format!("no panels can be made of \"{name}\": {error}");
+                    self.problems.error(&node.place, message, "this shape", help);
+                    continue;
+                }
+            };
             if let ("solid", Some(motion)) = (kind, setup.solids.get(index).and_then(|s| s.motion.as_ref())) {
                 let left = (0..=LOOKS).find_map(|look| {
                     let end = f64::from(setup.time.frames) / setup.time.fps;
@@ -68,16 +73,18 @@ impl<const D: usize> Builder<'_, D> {
                     continue;
                 }
             }
-            let bounds = shape.bounds();
             let (lower, upper) = (self.domain.lower, self.domain.upper);
             let film = 0.5 * modes.panel;
-            if (0..D).any(|a| bounds.lower[a] < lower[a] + film || bounds.upper[a] > upper[a] - film) {
+            // What rests on others or on a side keeps the film but for a little.
+            let least = 0.5 * film;
+            let is_near = |x: &[f64; 2]| (0..2).any(|a| x[a] < lower[a] + least || x[a] > upper[a] - least);
+            if points.iter().any(is_near) {
                 let message = format!("\"{name}\" reaches into a side of the domain, or nearly");
                 let help = format!("leave {film:.4} m at least between it and the sides: half a panel");
                 self.problems.error(&node.place, message, "too near to a side", help);
             }
             for (other, of_other) in &earlier {
-                if self.meet(&shape, of_other, -0.5 * film / self.grid.dx) {
+                if self.meet(&shape, of_other, -least / self.grid.dx) {
                     let message = format!("\"{name}\" and \"{other}\" overlap at the start, or nearly");
                     let help = format!("leave {film:.4} m at least between them: half a panel");
                     self.problems.error(&node.place, message, "too near", help);

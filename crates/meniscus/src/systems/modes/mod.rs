@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
+use meniscus_core::grid::{Blocks, FaceField, Field};
 use meniscus_core::particles::markers_along;
 use meniscus_io::{Channel, Frame, Points, names};
 use meniscus_liquid::{EnergyBook, VolumeBook};
