@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -172,11 +173,19 @@ async fn check(State(app): State<App>, request: Request, next: Next) -> Response
     response
 }
 
-async fn play(State(app): State<App>, upgrade: WebSocketUpgrade) -> Response {
-    let connection = app.connections.fetch_add(1, Ordering::Relaxed) + 1;
+/// A page that was not let in asks again without an upgrade, to learn why.
+async fn play(
+    State(app): State<App>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Response {
     if app.world.watchers.load(Ordering::Relaxed) >= MOST_CONNECTIONS {
         return (StatusCode::SERVICE_UNAVAILABLE, "too many tabs play").into_response();
     }
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(refusal) => return refusal.into_response(),
+    };
+    let connection = app.connections.fetch_add(1, Ordering::Relaxed) + 1;
     let App { world, stop, .. } = app;
     let upgrade = upgrade.max_message_size(LONGEST_MESSAGE).max_frame_size(LONGEST_MESSAGE);
     upgrade.on_upgrade(move |socket| converse(socket, connection, world, stop))

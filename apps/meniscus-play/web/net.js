@@ -48,9 +48,9 @@ export class Connection {
   /** Whether nobody answers, or somebody who does not want this page, or not one more. */
   async probe() {
     try {
-      const answer = await fetch("/scene", { headers: this.headers() });
+      const answer = await fetch("/play", { headers: this.headers() });
       if (answer.status === 403) this.on.refused();
-      else if (answer.ok) this.on.full();
+      else if (answer.status === 503) this.on.full();
       else this.on.gone();
     } catch {
       this.on.gone();

@@ -105,17 +105,38 @@ pub fn press(
     Ok(Impulses { of_body: impulses(&inertia, &members, &change), contacts })
 }
 
-/// What changes the momenta of bodies that hit something, by how their velocities changed: what stops a body stops the fluid that comes with it.
+/// What changes the momenta of bodies that hit something, by how their velocities would change without fluid, in groups of which none has hit another. An impulse on a body moves the
+/// fluid too, and that others: the impulses keep their ratios, and so their lines, and are so large that the velocities at which bodies met are turned around by the same part.
 pub fn strike(
     immersed: &Immersed,
     influence: &Influence,
     courses: &[Course],
-    changes: &[(usize, Motion)],
+    groups: &[Vec<(usize, Motion)>],
 ) -> Result<Vec<(usize, Motion)>, StepError> {
-    let members: Vec<usize> = changes.iter().map(|(body, _)| *body).collect();
-    let inertia = inertia(immersed, influence, courses, &members)?;
-    let change: Vec<f64> = changes.iter().flat_map(|(_, change)| *change).collect();
-    Ok(impulses(&inertia, &members, &change))
+    let members: Vec<usize> = groups.iter().flatten().map(|(body, _)| *body).collect();
+    let mobility = mobility(immersed, influence, courses, &members)?;
+    let mut impulses = Vec::new();
+    let mut first = 0;
+    for group in groups {
+        let dry = group.iter().flat_map(|(body, change)| {
+            let masses = immersed.bodies()[*body].masses();
+            [0, 1, 2].map(|d| masses[d] * change[d])
+        });
+        let dry: Vec<f64> = dry.collect();
+        let change: Vec<f64> = group.iter().flat_map(|(_, change)| *change).collect();
+        let with_fluid =
+            |i: usize| -> f64 { (0..dry.len()).map(|j| mobility[(first + i, first + j)] * dry[j]).sum() };
+        let asked: f64 = dry.iter().zip(&change).map(|(impulse, change)| impulse * change).sum();
+        let made: f64 = dry.iter().enumerate().map(|(i, impulse)| impulse * with_fluid(i)).sum();
+        impulses.extend(
+            group
+                .iter()
+                .zip(dry.chunks(3))
+                .map(|((body, _), impulse)| (*body, [0, 1, 2].map(|d| asked / made * impulse[d]))),
+        );
+        first += dry.len();
+    }
+    Ok(impulses)
 }
 
 /// The impulses that change velocities, by body.
@@ -156,8 +177,18 @@ fn push(pressing: &Pressing, fluid: &Mat<f64>, without: &[f64]) -> Vec<Twist> {
     (0..n / 3).map(|k| twist([0, 1, 2].map(|d| -push[(3 * k + d, 0)]))).collect()
 }
 
-/// The masses of bodies that touch, with the fluid: by what impulses change of velocities, for all of them.
+/// The masses of bodies that touch, with the fluid.
 fn inertia(
+    immersed: &Immersed,
+    influence: &Influence,
+    courses: &[Course],
+    members: &[usize],
+) -> Result<Mat<f64>, StepError> {
+    Ok(mobility(immersed, influence, courses, members)?.partial_piv_lu().inverse())
+}
+
+/// What impulses change of the velocities of bodies, for all of them.
+fn mobility(
     immersed: &Immersed,
     influence: &Influence,
     courses: &[Course],
@@ -184,8 +215,7 @@ fn inertia(
             }
         }
     }
-    let symmetric = Mat::from_fn(n, n, |i, j| 0.5 * (mobility[(i, j)] + mobility[(j, i)]));
-    Ok(symmetric.partial_piv_lu().inverse())
+    Ok(Mat::from_fn(n, n, |i, j| 0.5 * (mobility[(i, j)] + mobility[(j, i)])))
 }
 
 fn diagonal(entries: Motion) -> [Motion; 3] {

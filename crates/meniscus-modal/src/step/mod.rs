@@ -89,6 +89,9 @@ pub fn begin(state: &mut State, bodies: &[Body], workspace: &mut Workspace) -> R
     Ok(())
 }
 
+/// Bodies whose circles are as near as this part of their radii may have hit each other: they keep a film between them.
+const NEAR: f64 = 1.1;
+
 /// A step on its way.
 struct Step<'a> {
     params: &'a Params,
@@ -309,10 +312,29 @@ impl Step<'_> {
         let (hits, others): (Vec<_>, Vec<_>) = struck.iter().copied().partition(is_hit);
         let mut impulses = Vec::new();
         if !hits.is_empty() {
-            impulses = strike(immersed, influence, self.courses, &hits)?;
+            impulses = strike(immersed, influence, self.courses, &self.groups(immersed, hits))?;
         }
         impulses.extend(others.into_iter().map(|(body, change)| (body, self.own_momentum(body, change))));
         Ok(impulses)
+    }
+
+    /// Bodies that were hit, in groups that may have hit each other.
+    fn groups(&self, immersed: &Immersed, hits: Vec<(usize, Motion)>) -> Vec<Vec<(usize, Motion)>> {
+        let reach =
+            |(body, [u, v, _]): &(usize, Motion)| self.bodies[*body].profile.reach + self.dt * u.hypot(*v);
+        let is_near = |a: &(usize, Motion), b: &(usize, Motion)| {
+            let [[x, y], [p, q]] = [a.0, b.0].map(|body| immersed.poses()[body].centre);
+            (x - p).hypot(y - q) < (reach(a) + reach(b)) * NEAR
+        };
+        let mut groups: Vec<Vec<(usize, Motion)>> = Vec::new();
+        for hit in hits {
+            let (near, others) =
+                groups.into_iter().partition(|group: &Vec<_>| group.iter().any(|other| is_near(&hit, other)));
+            groups = others;
+            let near: Vec<Vec<(usize, Motion)>> = near;
+            groups.push([near.concat(), vec![hit]].concat());
+        }
+        groups
     }
 
     /// Lets a share of the sheets go over into the modes, while bodies keep their velocities.
