@@ -261,15 +261,20 @@ impl Island {
     /// The velocities if bodies met nothing ahead of them faster than at `rest`; `None` if they do not.
     pub fn until_hit(&self, push: &[f64], velocity: &[f64], added: &[f64], rest: f64) -> Option<Vec<f64>> {
         let allowed = |row: &Row| if let Kind::Normal { allowed } = row.kind { allowed } else { 0.0 };
-        let is_ahead = |(row, impulse): (&Row, &f64)| allowed(row) > 0.0 && *impulse != 0.0;
-        let ahead: Vec<bool> = self.rows.iter().zip(&self.impulses).map(is_ahead).collect();
-        if !ahead.contains(&true) {
+        // Also what does not press: it would take over from what does.
+        let ahead: Vec<bool> = self.rows.iter().map(|row| allowed(row) > 0.0).collect();
+        if !ahead.iter().zip(&self.impulses).any(|(ahead, impulse)| *ahead && *impulse != 0.0) {
             return None;
         }
         let contacts = self.contacts(push, velocity, added);
         let without = |is_hit: &[bool]| {
-            let of_row = |(hit, bounds): (&bool, &[f64; 2])| if *hit { [0.0; 2] } else { *bounds };
-            let bounds: Vec<[f64; 2]> = is_hit.iter().zip(&self.bounds).map(of_row).collect();
+            let is_out = |(number, row): (usize, &Row)| match row.kind {
+                Kind::Tangent { normal, .. } => is_hit[normal],
+                Kind::Normal { .. } => is_hit[number],
+            };
+            let of_row =
+                |(row, bounds): ((usize, &Row), &[f64; 2])| if is_out(row) { [0.0; 2] } else { *bounds };
+            let bounds: Vec<[f64; 2]> = self.rows.iter().enumerate().zip(&self.bounds).map(of_row).collect();
             contacts.velocity(&contacts.impulses(&bounds, &mut self.places.clone()))
         };
         let free = without(&ahead);
