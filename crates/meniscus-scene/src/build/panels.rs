@@ -15,6 +15,8 @@ use crate::setup::Setup;
 const LONGEST: f64 = 100.0;
 /// Times that a moving solid is looked at, to find whether it leaves the box.
 const LOOKS: usize = 400;
+/// An edge is where a corner is, but for this part of a panel.
+const AT_CORNER: f64 = 0.1;
 /// An outline that turns by more, in radians, has a sharp corner.
 const SHARP: f64 = 0.5;
 
@@ -135,11 +137,20 @@ impl<const D: usize> Builder<'_, D> {
                 continue;
             };
             let list = root.at(kind).entry(index).at("wake_edges");
+            let mut taken: Vec<[f64; 2]> = Vec::new();
             for (index, edge) in edges.iter().enumerate() {
                 let off = |x: &[f64; 2]| (x[0] - edge[0]).hypot(x[1] - edge[1]);
                 let nearest = corners.iter().min_by(|a, b| off(a).total_cmp(&off(b)));
                 let help = match nearest {
-                    Some(x) if off(x) < panel => continue,
+                    Some(x) if off(x) < AT_CORNER * panel && taken.contains(x) => {
+                        let message = "a wake leaves this corner already";
+                        self.problems.error(&list.entry(index).place, message, "once more", "remove it");
+                        continue;
+                    }
+                    Some(x) if off(x) < AT_CORNER * panel => {
+                        taken.push(*x);
+                        continue;
+                    }
                     Some([x, y]) => format!("the nearest is [{:.4}, {:.4}]", x + centre[0], y + centre[1]),
                     None => "the shape has none: cut it, or make it a polygon".into(),
                 };

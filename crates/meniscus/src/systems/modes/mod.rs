@@ -4,6 +4,7 @@ mod basis;
 mod learn;
 mod live;
 mod meeting;
+mod pace;
 mod things;
 
 use std::borrow::Cow;
@@ -38,6 +39,7 @@ use basis::{amplitudes_at_start, basis_of, coefficients_of};
 pub(crate) use learn::learnt_flows;
 pub use live::{ModeStrength, ModesView};
 use meeting::Meeting;
+use pace::longest_step;
 use things::{Things, plane, space};
 
 /// A flow of modes, and what its solver works in.
@@ -47,8 +49,11 @@ pub(crate) struct Modes<const D: usize> {
     observer: Observer,
     saved: SavedModes<D>,
     workspace: Workspace,
-    /// In s.
-    longest_step: f64,
+    /// Steps between these are taken, in s.
+    shortest_step: f64,
+    of_shedding: f64,
+    /// What bodies keep between them, in m.
+    film: f64,
     /// What nobody has been told of yet.
     warnings: Vec<Warning>,
 }
@@ -143,10 +148,10 @@ impl<const D: usize> Modes<D> {
                 ModesForces::Paper => Forces::Paper,
             },
         };
-        let shortest = 1.0 / (setup.time.fps * f64::from(setup.time.max_substeps));
-        let longest_step = match modes.feedback {
+        let shortest_step = 1.0 / (setup.time.fps * f64::from(setup.time.max_substeps));
+        let of_shedding = match modes.feedback {
             // The scene warns where there are too few substeps for it.
-            ModesFeedback::Shed => (modes.shed_time / STEPS_OF_SHEDDING).max(shortest),
+            ModesFeedback::Shed => (modes.shed_time / STEPS_OF_SHEDDING).max(shortest_step),
             _ => f64::INFINITY,
         };
         let (things, observer) = (Things::new(setup), Observer::new(&saved.state.basis));
@@ -156,7 +161,9 @@ impl<const D: usize> Modes<D> {
             observer,
             saved,
             workspace: Workspace::default(),
-            longest_step,
+            shortest_step,
+            of_shedding,
+            film: 0.5 * modes.panel,
             warnings: Vec::new(),
         }
     }
@@ -287,7 +294,12 @@ impl<const D: usize> System<D> for Modes<D> {
     }
 
     fn longest_step(&self) -> f64 {
-        if self.things.bodies.is_empty() { f64::INFINITY } else { self.longest_step }
+        let (state, bodies) = (&self.saved.state, &self.things.bodies);
+        if bodies.is_empty() {
+            return f64::INFINITY;
+        }
+        let of_bodies = longest_step(state.basis.sines.size, self.film, bodies, &state.bodies);
+        of_bodies.min(self.of_shedding).max(self.shortest_step)
     }
 
     fn is_void(&self, _: &World<D>) -> bool {
