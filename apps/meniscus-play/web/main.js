@@ -122,13 +122,15 @@ let shownWorld = 0;
 let shownModes = 0;
 function showWorld() {
   const { world } = state;
-  if (world.world !== shownWorld) {
+  const isOther = world.world !== shownWorld;
+  if (isOther) {
     [shownWorld, isTouched, shownEvents, begun] = [world.world, false, null, now()];
     [shownModes, draws] = [world.modes.length, 0];
     input.reset();
     act.hand(world.rules?.hand ?? "stir");
   }
   ui.showWorld();
+  if (isOther) ui.sayTeaches();
   if (world.modes.length > shownModes && draws) showDrawn();
   shownModes = world.modes.length;
   if (state.game) ui.showGame();

@@ -40,7 +40,7 @@ const TEACHES = {
 };
 const BEHIND = ["hud", "chips", "tools"]; // sheets
 const ROOMY = 0.4; // of the window: with more left over, tools are under the water
-const LOW = 520; // px of a window in which tools are folded
+const isLow = matchMedia("(max-height: 520px)"); // tools are folded then
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 const NAMES = [[300, "foam"], [700, "cork"], [970, "wood"], [1040, "as water"], [2000, "clay"], [5000, "stone"], [Infinity, "iron"]];
 
@@ -51,7 +51,9 @@ export class Ui {
     this.hand = "stir";
     this.buttons();
     this.sliders();
-    byId("more").open = window.innerHeight > LOW;
+    const fold = () => (byId("more").open = !isLow.matches);
+    isLow.addEventListener("change", fold);
+    fold();
     window.addEventListener("resize", () => this.layout());
   }
 
@@ -156,10 +158,17 @@ export class Ui {
     this.act.reads(isOpen);
   }
 
+  /** What a level teaches, where there is no room for it in the bar. */
+  sayTeaches() {
+    const { rules } = state.world;
+    if (rules && !byId("teaches").checkVisibility()) this.say(rules.teaches, 6);
+  }
+
   showTitle() {
     if (!state.world) return;
     const { name, rules, scene, about } = state.world;
     byId("title").textContent = rules ? rules.title : name === "free" ? "Free play" : (about ?? scene ?? "");
+    byId("title").title = about ?? "";
     byId("teaches").textContent = rules ? rules.teaches : TEACHES[this.hand];
   }
 

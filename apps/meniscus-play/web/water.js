@@ -175,14 +175,15 @@ class Water {
     [this.step, this.drawnAt] = [frame.step, now];
     gl.disable(gl.BLEND);
     gl.bindVertexArray(this.nothing);
-    if (this.drawnFrame !== frame) this.synthesise(frame, now);
+    this.bodies.update(frame, now);
+    if (this.drawnFrame !== frame) this.synthesise(frame);
     this.drawnFrame = frame;
     this.moveDye(dt);
     this.moveParticles(dt, now);
     this.compose(now);
   }
 
-  synthesise(frame, now) {
+  synthesise(frame) {
     const { gl, size, waves, programs } = this;
     gl.bindTexture(gl.TEXTURE_2D, this.coefficients);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, waves[1], waves[0], 0, gl.RED, gl.FLOAT, frame.coefficients);
@@ -194,7 +195,6 @@ class Water {
     into(gl, this.flow);
     use(gl, programs.flow, { sums: this.rows, size, waves, columns: this.flow.width });
     cover(gl);
-    this.bodies.update(frame, now);
     into(gl, this.solid);
     gl.clearColor(10, 10, 10, 10);
     gl.clear(gl.COLOR_BUFFER_BIT);

@@ -54,18 +54,31 @@ fn halt(tab: &mut Tab) {
     tab.until("currents.state.frame.paused && currents.water.drawnFrame === currents.state.frame");
 }
 
-/// The place of a point of the world in the tab.
-fn pixel([x, y]: [f64; 2]) -> [f64; 2] {
-    [x / 1.6 * f64::from(SIZE[0]), (1.0 - y / 0.9) * f64::from(SIZE[1])]
+/// Where the water is in the tab: left, top, width and height.
+fn pool(tab: &mut Tab) -> [f64; 4] {
+    let place = "(({ left, top, width, height }) => [left, top, width, height])(document.getElementById('water').getBoundingClientRect())";
+    serde_json::from_value(tab.eval(place)).expect("numbers")
+}
+
+/// The place of a point of the world in a tab with the water there.
+fn pixel([left, top, width, height]: [f64; 4], [x, y]: [f64; 2]) -> [f64; 2] {
+    [left + x / 1.6 * width, top + (1.0 - y / 0.9) * height]
 }
 
 fn drag(tab: &mut Tab, from: [f64; 2], to: [f64; 2]) {
-    tab.pointer("mousePressed", pixel(from));
+    let pool = pool(tab);
+    tab.pointer("mousePressed", pixel(pool, from));
     for k in 1..=5 {
         let part = f64::from(k) / 5.0;
-        tab.pointer("mouseMoved", pixel([0, 1].map(|axis| from[axis] + part * (to[axis] - from[axis]))));
+        let at = [0, 1].map(|axis| from[axis] + part * (to[axis] - from[axis]));
+        tab.pointer("mouseMoved", pixel(pool, at));
     }
-    tab.pointer("mouseReleased", pixel(to));
+    tab.pointer("mouseReleased", pixel(pool, to));
+}
+
+/// Presses a key, or lets go of it.
+fn hold(tab: &mut Tab, kind: &str, key: &str) {
+    tab.call("Input.dispatchKeyEvent", json!({ "type": kind, "key": key }));
 }
 
 #[test]
@@ -191,16 +204,158 @@ fn keys_draw_and_fire_modes_and_particles_stay_out_of_bodies() {
     // The keyboard alone stirs too.
     enter(tab, "minefield");
     for key in [" ", "ArrowRight"] {
-        tab.call("Input.dispatchKeyEvent", json!({ "type": "keyDown", "key": key }));
+        hold(tab, "keyDown", key);
     }
     tab.until("currents.state.frame.spent > 0.1");
     for key in [" ", "ArrowRight"] {
-        tab.call("Input.dispatchKeyEvent", json!({ "type": "keyUp", "key": key }));
+        hold(tab, "keyUp", key);
     }
     let pictures = tab.number("currents.pictures");
     tab.until(&format!("currents.pictures > {pictures} + 10"));
     // By less than a texel of the distances.
     assert_eq!(tab.number("currents.water.particlesInBodies(0.006)"), 0.0);
+    assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
+}
+
+#[test]
+fn whatever_key_is_let_go_first_a_line_ends_with_space() {
+    let Some(mut session) = open(&[]) else { return };
+    let tab = &mut session.tab;
+    enter(tab, "the-gap");
+    for (modes, first, last) in [(1, "ArrowRight", " "), (2, " ", "ArrowUp")] {
+        let arrow = if modes == 1 { "ArrowRight" } else { "ArrowUp" };
+        hold(tab, "keyDown", " ");
+        hold(tab, "keyDown", arrow);
+        tab.until(
+            "currents.input.pen.length > 12 && document.getElementById('line').getAttribute('d') != ''",
+        );
+        hold(tab, "keyUp", first);
+        let pictures = tab.number("currents.pictures");
+        tab.until(&format!("currents.pictures > {pictures} + 3"));
+        hold(tab, "keyUp", last);
+        assert_eq!(tab.eval("document.getElementById('line').getAttribute('d')"), "");
+        tab.until(&format!("currents.state.world.modes.length == {modes}"));
+        tab.until(&format!("document.getElementById('note').textContent.includes('press {modes},')"));
+    }
+    // There is a word for a key without a mode, and for a line that is none.
+    tab.key("7", "Digit7");
+    tab.until("document.getElementById('note').textContent.includes('no mode 7')");
+    hold(tab, "keyDown", " ");
+    hold(tab, "keyUp", " ");
+    tab.until("document.getElementById('note').textContent.includes('Draw a line')");
+    assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
+}
+
+#[test]
+fn a_level_waits_for_the_first_touch_and_keys_are_read_in_peace() {
+    let Some(mut session) = open(&[]) else { return };
+    let tab = &mut session.tab;
+    enter(tab, "maelstrom");
+    let pictures = tab.number("currents.pictures");
+    tab.until(&format!("currents.pictures > {pictures} + 20"));
+    assert_eq!(tab.eval("[currents.state.frame.waits, currents.state.frame.step]"), json!([true, 0]));
+    drag(tab, [0.2, 0.2], [0.4, 0.25]);
+    tab.until("!currents.state.frame.waits && currents.state.frame.step > 5");
+    tab.key("?", "Slash");
+    tab.until("currents.state.frame.paused && document.activeElement.id == 'keys'");
+    assert!(tab.eval("document.getElementById('keys').textContent").to_string().contains("take one out"));
+    // A key closes it, and does nothing else.
+    tab.key("r", "KeyR");
+    tab.until("document.getElementById('keys').hidden && !currents.state.frame.paused");
+    assert!(tab.number("currents.state.frame.step") > 5.0);
+    assert_eq!(tab.eval("document.activeElement.id"), "water");
+    assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
+}
+
+#[test]
+fn free_play_is_kept_and_space_drops_and_takes() {
+    let Some(mut session) = open(&[]) else { return };
+    let tab = &mut session.tab;
+    enter(tab, "free");
+    let there = "JSON.stringify([currents.state.world.modes.length, currents.state.world.things.length])";
+    let before = tab.eval(there);
+    tab.key("x", "KeyX");
+    tab.key(" ", "Space");
+    tab.until("document.getElementById('note').textContent.includes('no body')");
+    tab.key("b", "KeyB");
+    tab.until("document.getElementById('teaches').textContent.includes('drop')");
+    let things = tab.number("currents.state.world.things.length");
+    tab.key(" ", "Space");
+    tab.until(&format!("currents.state.world.things.length == {things} + 1"));
+    halt(tab);
+    tab.key("d", "KeyD");
+    drag(tab, [0.3, 0.2], [1.2, 0.3]);
+    tab.until("document.getElementById('note').textContent.includes('Drawn')");
+    let made = tab.eval(there);
+    assert_ne!(made, before);
+    tab.key("Escape", "Escape");
+    tab.until("currents.state.world.name == 'menu' && document.activeElement.id == 'menu'");
+    enter(tab, "free");
+    assert_eq!(tab.eval(there), made);
+    tab.eval("void document.getElementById('anew').click()");
+    tab.until(&format!("{there} == {before}"));
+    assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
+}
+
+#[test]
+fn stars_outlast_the_server_and_the_ninth_tab_is_told_that_it_is_one() {
+    let Some(mut session) = open(&[]) else { return };
+    let tab = &mut session.tab;
+    tab.eval("import('/ui.js').then(({ keepStars }) => keepStars('deep-end', 2))");
+    let label = "document.querySelector('[data-level=deep-end]').getAttribute('aria-label')";
+    let other = Server::start(Options::default()).expect("it starts");
+    let mut second = session.browser.open(&other.url(), SIZE);
+    second.until(&format!("{label} == '2 Deep end, 2 of 3 stars'"));
+    second.eval("void (window.crowd = [1, 2, 3, 4, 5, 6, 7].map(() => new WebSocket(currents.connection.socket.url)))");
+    second.until("crowd.every((socket) => socket.readyState == 1)");
+    let mut ninth = session.browser.open(&other.url(), SIZE);
+    ninth.until("document.getElementById('gone-title').textContent.includes('Eight tabs')");
+    second.eval("crowd[0].close()");
+    ninth.until("document.getElementById('gone').hidden && currents.state.world.name == 'menu'");
+    // One that hears nothing says so, and not any more when it does.
+    ninth.eval("void ([window.heard, currents.connection.socket.onmessage] = [currents.connection.socket.onmessage, ({ data }) => {}])");
+    ninth.until("document.getElementById('gone-title').textContent.includes('does not answer')");
+    ninth.eval("void (currents.connection.socket.onmessage = heard)");
+    ninth.eval("void currents.connection.socket.send(new Uint8Array(1))");
+    ninth.until("document.getElementById('gone').hidden");
+}
+
+/// Phones upright and lying, a small window and a large one.
+#[test]
+fn controls_are_in_the_window_and_large_enough_for_fingers() {
+    let Some(mut session) = open(&[]) else { return };
+    let tab = &mut session.tab;
+    let buttons = "[...document.querySelectorAll('button')].filter((button) => button.checkVisibility()).map((button) => [button, button.getBoundingClientRect()])";
+    let outside = format!(
+        "{buttons}.filter(([, r]) => r.left < 0 || r.right > innerWidth + 0.5 || r.top < 0).map(([{{ id, className }}]) => id + className).join()"
+    );
+    let small = format!(
+        "{buttons}.filter(([, r]) => r.width < 37 || r.height < 37).map(([{{ id, className }}]) => id + className).join()"
+    );
+    // Water does not lie under the bar.
+    let covered = "document.getElementById('water').getBoundingClientRect().top < document.getElementById('hud').getBoundingClientRect().bottom - 0.5";
+    for [width, height] in [[390, 844], [844, 390], [568, 320], [1000, 640], [640, 360]] {
+        let is_phone = width.min(height) < 500;
+        tab.call(
+            "Emulation.setDeviceMetricsOverride",
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone }),
+        );
+        for world in ["menu", "free", "maelstrom"] {
+            enter(tab, world);
+            let place = format!("{world} at {width} by {height}");
+            assert_eq!(tab.eval(&outside), "", "{place}");
+            if is_phone {
+                assert_eq!(tab.eval(&small), "", "{place}");
+            }
+            assert!(world == "menu" || tab.eval(covered) == false, "{place}");
+        }
+        enter(tab, "free");
+        // What does not fit can be scrolled to.
+        tab.eval("void (document.getElementById('more').open = true)");
+        tab.eval("void document.getElementById('save-log').scrollIntoView()");
+        let reached = "((r) => document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).id)(document.getElementById('save-log').getBoundingClientRect())";
+        assert_eq!(tab.eval(reached), "save-log", "at {width} by {height}");
+    }
     assert!(tab.complaints.is_empty(), "{:?}", tab.complaints);
 }
 
@@ -228,6 +383,7 @@ fn reloading_goes_on_two_tabs_see_one_world_and_a_lost_server_is_told() {
     let Some(mut session) = open(&[]) else { return };
     let tab = &mut session.tab;
     enter(tab, "deep-end");
+    drag(tab, [0.3, 0.3], [0.4, 0.3]);
     tab.until("currents.state.frame.step > 20");
     tab.call("Page.reload", json!({}));
     tab.until(
@@ -248,6 +404,9 @@ fn reloading_goes_on_two_tabs_see_one_world_and_a_lost_server_is_told() {
     // With another token the page says that it is an old one.
     let other = Server::start(Options { port, ..Options::default() }).expect("the port is free");
     tab.until("document.getElementById('gone-title').textContent.includes('old one')");
+    // The new address differs in what follows the # only.
+    tab.eval(&format!("void (location.href = '{}')", other.url()));
+    tab.until("currents.state.world.name == 'menu' && document.getElementById('gone').hidden");
     drop(other);
 }
 
