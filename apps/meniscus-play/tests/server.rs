@@ -168,10 +168,10 @@ fn two_pages_see_one_world_and_a_third_one_goes_on_where_it_is() {
     first.send(r#"{"seq":1,"do":"open","world":"free"}"#);
     first.send(r#"{"seq":2,"do":"draw","points":[[0.3,0.4],[1.1,0.5]]}"#);
     first.send(r#"{"seq":3,"do":"drop","at":[0.8,0.7],"density":500,"radius":0.06}"#);
-    let has_all = |page: &Page| {
-        page.world["modes"].as_array().is_some_and(|modes| modes.len() == 1)
-            && page.world["things"].as_array().is_some_and(|things| things.len() == 1)
+    let has = |page: &Page, list: &str, name: &str| {
+        page.world[list].as_array().is_some_and(|list| list.iter().any(|entry| entry["name"] == name))
     };
+    let has_all = |page: &Page| has(page, "modes", "drawn-1") && has(page, "things", "drop-1");
     first.until("the first page sees what it did", |page| has_all(page) && page.seq() == 3);
     second.until("the second page sees it too, but no number of its own", |page| {
         has_all(page) && page.seq() == 0

@@ -22,6 +22,7 @@ let showsFigures = false;
 let last = 0;
 let pictures = 0; // that were drawn
 let draws = 0; // lines that the server has not made modes of
+let dyedWorld = 0; // the world in which dye was put
 let isHeld = false; // whether time halts because the keys are read
 
 const act = {
@@ -245,6 +246,14 @@ function figures(frame) {
   return [showsFigures ? all : reduced, plain, slow].filter(Boolean).join(" · ");
 }
 
+/** Some dye to begin with, so that the water is seen to move. */
+function dyeRibbons([width, height]) {
+  for (let ribbon = 0; ribbon < 3; ribbon++) {
+    const point = (k) => [width * (0.15 + 0.06 * k), height * (0.3 + 0.2 * ribbon + 0.09 * Math.sin(0.7 * k + 2 * ribbon))];
+    for (let k = 0; k < 11; k++) water.splat([...point(k), ...point(k + 1)], hue(0.2 * ribbon, 0.16), 0.9 * state.world.brush);
+  }
+}
+
 function picture() {
   requestAnimationFrame(picture);
   const time = now();
@@ -258,6 +267,8 @@ function picture() {
     if (state.things.get(id)?.kind === "float" && frame.step !== picture.step) water.splat([x, y, x, y], [0.016, 0.008, 0.002], 0.05);
   }
   picture.step = frame.step;
+  if (dyedWorld !== world.world && !world.rules && world.name !== "menu") dyeRibbons(world.size);
+  dyedWorld = world.world;
   water.draw(frame, time);
   pictures++;
   connection.drawn(frame);
