@@ -58,6 +58,7 @@ impl From<SimulationError> for Failure {
         match error {
             SimulationError::BadLiquid(error) => (*error).into(),
             SimulationError::NoLiquid
+            | SimulationError::Overlap { .. }
             | SimulationError::CannotFollow { .. }
             | SimulationError::OtherDimension { .. } => Self::bad_input(error),
             _ => Self::failed(error),

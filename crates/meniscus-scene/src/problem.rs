@@ -81,7 +81,9 @@ impl Diagnostic for SceneError {
                 ErrorKind::InvalidData => {
                     "this is not a text file; scenes are written in TOML, as those of the gallery are"
                 }
-                ErrorKind::IsADirectory => "this is a folder; give the scene file in it",
+                ErrorKind::IsADirectory => {
+                    "this is a folder; give the scene file in it, or to go on with a run --resume -o FOLDER"
+                }
                 _ => "check the path, or give the name of a scene of the gallery",
             })),
             Self::UnknownName { help, .. } => Some(Box::new(help)),

@@ -64,6 +64,11 @@ impl<const D: usize> Session<D> {
         if system.is_void(&world) {
             return Err(SimulationError::NoLiquid);
         }
+        if let Some(things) = system.overlap() {
+            let [name, other] = things.map(|thing| name_of(&world.setup, thing));
+            let other = if things[0] == things[1] { "a side of the domain".into() } else { other };
+            return Err(SimulationError::Overlap { name, other, time: system.time() });
+        }
         Ok(Self { world, system, frames_done, substeps_of_frame, has_failed: false, events })
     }
 
@@ -95,6 +100,13 @@ impl<const D: usize> Session<D> {
         self.events.extend(events);
         Ok(())
     }
+}
+
+/// The name of a body, or of a solid after them.
+fn name_of<const D: usize>(setup: &Setup<D>, thing: usize) -> String {
+    let names =
+        setup.bodies.iter().map(|body| &body.name).chain(setup.solids.iter().map(|solid| &solid.name));
+    names.skip(thing).map(|name| format!("\"{name}\"")).next().expect("a thing of the scene")
 }
 
 /// The solids and bodies of a scene at a moment, by their names.

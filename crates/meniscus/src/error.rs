@@ -37,6 +37,18 @@ pub enum SimulationError {
          any; move the liquid or the solids"
     )]
     NoLiquid,
+    /// A scene that another one goes on with has two things in the same place.
+    #[error(
+        "{name} overlaps {other} at {time:.3} s, where the scene goes on: things may have moved since its start"
+    )]
+    Overlap {
+        /// One of them.
+        name: String,
+        /// The other one, or a side of the domain.
+        other: String,
+        /// When.
+        time: f64,
+    },
     /// What only one method does.
     #[error("{what} is not possible with this scene: it needs method = \"grid\"")]
     OnlyGrid {

@@ -1,11 +1,15 @@
 //! Flows that are made of modes: what they can do, and what they refuse.
 
 use super::Builder;
-use crate::content::{AirModel, Content, Method, Modes, ModesFeedback, Probe, RegionModel, Walls};
+use crate::content::{
+    AirModel, Content, Method, Modes, ModesDomain, ModesFeedback, Probe, RegionModel, Walls,
+};
 use crate::document::Node;
 use crate::problem::Place;
 use crate::setup::{ModesSetup, STEPS_OF_SHEDDING};
 
+/// Keys of `[modes]` that say what bodies and drawn modes do.
+const OF_BODIES: [&str; 5] = ["feedback", "fine", "forces", "panel", "shed_time"];
 /// Panels along the shorter side of the domain, if nothing is said of them.
 const PANELS_ACROSS: f64 = 50.0;
 
@@ -130,13 +134,18 @@ impl<const D: usize> Builder<'_, D> {
         let solver = content.solver != crate::content::Solver::default();
         let modes = content.modes.as_ref();
         let shed_time = modes.is_some_and(|modes| modes.feedback != ModesFeedback::Shed);
+        // Neither bodies nor modes beside the eigenmodes.
+        let is_alone = D == 3 || modes.is_some_and(|modes| modes.domain == ModesDomain::Solids);
         let mut keys: Vec<(Option<&crate::document::Key>, bool)> = vec![
             (domain.key("separation"), content.domain.separation),
             (domain.key("slip"), !content.domain.slip.is_empty()),
             (root.key("particles"), particles),
             (root.key("solver"), solver),
-            (root.at("modes").key("shed_time"), shed_time),
+            (root.at("modes").key("shed_time"), shed_time && !is_alone),
         ];
+        for key in OF_BODIES {
+            keys.push((root.at("modes").key(key), is_alone));
+        }
         for (index, body) in content.body.iter().enumerate() {
             keys.push((root.at("body").entry(index).key("separation"), body.separation.is_some()));
         }
@@ -145,6 +154,10 @@ impl<const D: usize> Builder<'_, D> {
         }
         for key in keys.into_iter().filter(|(_, is_set)| *is_set).filter_map(|(key, _)| key) {
             let message = match key.text.as_str() {
+                text if is_alone && OF_BODIES.contains(&text) => {
+                    let without = if D == 3 { "in 3D" } else { "with domain = \"solids\"" };
+                    format!("`{text}` has no meaning {without}")
+                }
                 "shed_time" => "`shed_time` has no meaning without feedback = \"shed\"".to_owned(),
                 text => format!("`{text}` has no meaning with method = \"modes\""),
             };

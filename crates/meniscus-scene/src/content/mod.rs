@@ -99,7 +99,7 @@ pub enum Method {
     /// Liquids with a surface, and what they carry, by particles on a grid.
     #[default]
     Grid,
-    /// One fluid that fills a closed box, as a sum of few modes, with bodies in it: fast enough to be played with. Only in 2D.
+    /// One fluid that fills a closed box, as a sum of few modes, with bodies in it: fast enough to be played with; in 3D without bodies. Probes measure velocities.
     Modes,
 }
 

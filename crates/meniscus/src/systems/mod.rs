@@ -59,6 +59,11 @@ pub(crate) trait System<const D: usize>: Any + Send {
     /// Is told that some of the bodies, or of the solids after them, will be there no longer: what they do to the fluid stays with it.
     fn give_up(&mut self, _things: &[usize]) {}
 
+    /// Two of the bodies, or of the solids after them, that are in the same place; one of them twice if it is outside the box. Only where nothing can be in two things at once.
+    fn overlap(&self) -> Option<[usize; 2]> {
+        None
+    }
+
     /// What a probe measures now.
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue;
 

@@ -382,6 +382,11 @@ impl<const D: usize> System<D> for Modes<D> {
         saved.state.flow.iter_mut().zip(shed).for_each(|(to, part)| *to += part);
     }
 
+    fn overlap(&self) -> Option<[usize; 2]> {
+        let State { basis, bodies, .. } = &self.saved.state;
+        self.things.overlap(basis.sines.size, bodies)
+    }
+
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {
         match *kind {
             ProbeKind::Velocity { at } => {

@@ -50,6 +50,23 @@ impl Things {
         BodyState { pose: self.pose(number, &state.pose), motion: [u - spin * y, v + spin * x, spin] }
     }
 
+    /// Two that are in the same place, or one that is not all in a box, twice.
+    pub fn overlap(&self, size: [f64; 2], states: &[BodyState]) -> Option<[usize; 2]> {
+        let all: Vec<(&Body, &Pose)> = self.bodies.iter().zip(states).map(|(b, s)| (b, &s.pose)).collect();
+        let corners = |(body, pose): (&Body, &Pose)| -> Vec<[f64; 2]> {
+            body.profile.panels.iter().map(|panel| pose.place(panel.start)).collect()
+        };
+        let is_out = |x: &[f64; 2]| (0..2).any(|axis| !(0.0..=size[axis]).contains(&x[axis]));
+        let is_in = |(body, pose): (&Body, &Pose), x: &[f64; 2]| {
+            let own = pose.place_back(*x);
+            own[0].hypot(own[1]) < body.profile.reach && body.profile.nearest_outside(own).is_some()
+        };
+        let lies_in = |a: usize, b: usize| corners(all[a]).iter().any(|x| is_in(all[b], x));
+        let out = (0..all.len()).find(|&k| corners(all[k]).iter().any(is_out)).map(|k| [k, k]);
+        let pairs = (0..all.len()).flat_map(|k| (0..k).map(move |other| [k, other]));
+        out.or_else(|| pairs.into_iter().find(|&[a, b]| lies_in(a, b) || lies_in(b, a)))
+    }
+
     /// Gives bodies of the scene the motions of their centres.
     pub fn give_motions<const D: usize>(&self, from: &[BodyState], bodies: &mut [RigidState<D>]) {
         for ((body, centre), BodyState { motion: [u, v, spin], .. }) in
