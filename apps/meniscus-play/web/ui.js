@@ -393,6 +393,7 @@ function picture(points) {
   const [width, height] = state.world.size.map((side) => 1000 * side);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("aria-hidden", "true");
   const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
   if (points.length) line.setAttribute("d", lineOf(points.map(([x, y]) => [1000 * x, height - 1000 * y])));
   svg.append(line);
