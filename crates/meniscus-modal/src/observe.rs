@@ -119,11 +119,12 @@ impl Observer {
         streams
     }
 
-    /// The greatest speed of the modes along an axis, of those at some points all over the box, in m/s.
+    /// The greatest speed along an axis of bodies, and of the modes at some points all over the box, in m/s.
     pub fn max_speed(&self, state: &State) -> f64 {
         let sines = &self.of.basis.sines;
         let vorticity = self.of.dynamics.vorticity_of(&state.flow);
         let velocities = velocities_at_nodes(sines, &vorticity, cells_in(sines.size, CELLS));
-        velocities.iter().flatten().fold(0.0, |most, v| most.max(v.abs()))
+        let of_bodies = state.bodies.iter().flat_map(|body| &body.motion[..2]);
+        velocities.iter().flatten().chain(of_bodies).fold(0.0, |most, v| most.max(v.abs()))
     }
 }
