@@ -35,6 +35,6 @@ mod view;
 pub use colour::{bubble_colour, speed_colour};
 pub use gif::GifWriter;
 pub use picture::{Picture, PictureError, encode_png, write_png};
-pub use plane::{LiquidColour, Style2, render_2d};
+pub use plane::{LiquidColour, Style2, Tile, render_2d, render_tiles};
 pub use space::{Camera, SolidLook, Style3, render_3d};
 pub use view::{NO_AIR, View};

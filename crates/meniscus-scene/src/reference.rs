@@ -647,7 +647,7 @@ mod tests {
         assert_eq!(of("Domain", "cells"), "whole number, at least 1");
         assert_eq!(of("Render", "camera"), "[table](#camera)");
         assert_eq!(of("Camera", "to"), "3 numbers");
-        assert_eq!(of("Render", "show"), "`\"speed\"` or `\"liquid\"`");
+        assert_eq!(of("Render", "show"), "`\"speed\"`, `\"liquid\"` or `\"modes\"`");
         let units = [("Liquid", "velocity"), ("Sphere", "centre"), ("HalfSpace", "normal"), ("Sink", "stop")]
             .map(|(table, key)| unit(key, rule(table, key)));
         assert_eq!(units, [Some("m/s"), Some("m"), None, Some("s")]);

@@ -6,10 +6,13 @@ use std::time::Instant;
 use meniscus_core::grid::{Blocks, Field};
 use meniscus_core::shape::Shape;
 use meniscus_io::{Frame, FrameLiquid};
-use meniscus_render::{Camera, LiquidColour, Picture, SolidLook, Style2, Style3, View, render_2d, render_3d};
+use meniscus_render::{
+    Camera, LiquidColour, Picture, SolidLook, Style2, Style3, Tile, View, render_2d, render_3d, render_tiles,
+};
 use meniscus_scene::{BodySetup, RenderSettings, Setup, Show};
 
 use crate::poses::{posed_solids, poses_in};
+use crate::systems::{Portrait, portraits};
 
 /// How long a picture takes, in s, from one with a sixty-fourth of its pixels; where that is soon done, from the fastest of some: whatever else the
 /// machine does only makes them slower.
@@ -63,6 +66,9 @@ pub(crate) fn draw_2d(
     settings: &RenderSettings,
     fastest: f64,
 ) -> Picture {
+    if settings.show == Show::Modes {
+        return draw_modes(frame, setup, settings);
+    }
     let solids = posed_solids(setup, poses_in(frame));
     let smoke = frame.smokes();
     let style = Style2 {
@@ -71,7 +77,7 @@ pub(crate) fn draw_2d(
         liquid: match settings.show {
             Show::Speed => LiquidColour::Speed { max_speed: fastest },
             Show::Liquid if setup.fluid.is_some() => LiquidColour::Clear,
-            Show::Liquid => LiquidColour::Plain,
+            Show::Liquid | Show::Modes => LiquidColour::Plain,
         },
         solids: looks(setup),
         streamlines: settings.streamlines,
@@ -79,6 +85,22 @@ pub(crate) fn draw_2d(
         ..Style2::default()
     };
     render_2d(&view(frame, setup, &solids, &smoke), &style)
+}
+
+/// Draws the modes of a flow side by side: the strongest of the moment in full colours.
+fn draw_modes(frame: &Frame<2>, setup: &Setup<2>, settings: &RenderSettings) -> Picture {
+    let portraits = portraits(frame, setup);
+    let strongest = portraits.iter().map(|mode| mode.speed.abs()).fold(0.0, f64::max);
+    let tile = |Portrait { name, speed, points, values }: Portrait| {
+        // Weak ones are seen too.
+        let part = (speed.abs() / strongest.max(f64::MIN_POSITIVE)).sqrt();
+        Tile { name: name.to_lowercase(), strength: (part * speed.signum()) as f32, points, values }
+    };
+    let tiles: Vec<Tile> = portraits.into_iter().map(tile).collect();
+    let size = [settings.width as usize, settings.height as usize];
+    let text = format!("t = {:.3} s   strongest {strongest:.3} m/s", frame.time);
+    let sides = [0, 1].map(|axis| frame.grid.dx * frame.grid.cells[axis] as f64);
+    render_tiles(&tiles, sides, size, &text)
 }
 
 pub(crate) fn draw_3d(

@@ -278,3 +278,23 @@ fn a_stroke_at_the_start_is_one_flow_on_a_grid_and_in_modes() {
     }
     assert!(size > 0.2);
 }
+
+/// With as many tiles as there are modes, those drawn first, and colour only where a mode is.
+#[test]
+fn pictures_show_modes_side_by_side() {
+    let colourful = |more: &str| {
+        let scene =
+            scene(&format!("{}\n[render]\nshow = \"modes\"\nwidth = 400\nheight = 300", ten_modes(more)));
+        let simulation = Simulation::new(&scene).expect("a simulation");
+        let picture = simulation.frame().picture(None).expect("a picture");
+        let is_coloured = |pixel: &&[u8]| pixel[0].abs_diff(pixel[2]) > 60;
+        picture.rgb.chunks(3).filter(is_coloured).count()
+    };
+    let drawn = |speed: f64| {
+        let stroke = format!("{{ points = [[0.4, 0.5], [1.6, 0.5]], width = 0.04, speed = {speed} }}");
+        colourful(&format!("[[modes.enrich]]\nname = \"jet\"\nstroke = {stroke}"))
+    };
+    assert_eq!(colourful(""), 0);
+    assert_eq!(drawn(0.0), 0);
+    assert!(drawn(0.5) > 300, "{}", drawn(0.5));
+}

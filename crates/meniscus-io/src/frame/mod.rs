@@ -50,7 +50,8 @@ pub mod names {
     pub const SOLIDS: &str = "solids";
     /// The velocity of each body and its angular velocity, in m/s and radians a second: [`Numbers`](super::Channel::Numbers).
     pub const BODIES: &str = "bodies";
-    /// The coefficients of a flow of modes, as `flow`: of the vorticity of eigenmodes, in 1/s, and then the amplitudes of others, in m/s: [`Numbers`](super::Channel::Numbers).
+    /// The coefficients of a flow of modes, as `flow`: of the vorticity of eigenmodes, in 1/s, and then the amplitudes of others, in m/s; and for each of
+    /// these, by its place in that list with four digits and its name, its stream function as a sum of sines, with as many half waves along each side as there are at most first: [`Numbers`](super::Channel::Numbers).
     pub const MODES: &str = "modes";
     /// By cell, the bubble that its air belongs to: [`Labels`](super::Channel::Labels).
     pub const BUBBLE: &str = "bubble";

@@ -12,6 +12,7 @@ mod streamlines;
 mod surface;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
 use meniscus_core::parallel;
 use meniscus_core::shape::Shape;
@@ -28,6 +29,7 @@ use canvas::{Canvas, coverage};
 use frame::Frame;
 use motion::Motion;
 use surface::Outline;
+pub use tiles::{Tile, render_tiles};
 
 /// The colour of a plane liquid.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use meniscus_core::vector::{norm, sub};
 
 use super::Builder;
-use crate::content::{Camera, Content, Show, TransferScheme};
+use crate::content::{Camera, Content, Method, ModesDomain, Show, TransferScheme};
 use crate::document::Node;
 use crate::setup::{CameraSetup, ParticleSettings, RenderSettings, Transfer};
 
@@ -55,6 +55,15 @@ impl<const D: usize> Builder<'_, D> {
                 let message = format!("`render.{}` is not used in a 3D scene", key.text);
                 self.problems.warning(&key.place, message, "only in 2D", "remove it");
             }
+        }
+        let has_modes = D == 2
+            && content.method == Method::Modes
+            && content.modes.as_ref().is_none_or(|modes| modes.domain == ModesDomain::Box);
+        if given.show == Some(Show::Modes) && !has_modes {
+            let message = "`show = \"modes\"` is possible only with the modes of a box in 2D";
+            let help = "set it to \"speed\" or \"liquid\", or simulate with method = \"modes\"";
+            self.problems.error(&node.at("show").place, message, "no modes to show", help);
+            return None;
         }
         Some(RenderSettings {
             width: given.width,

@@ -263,4 +263,7 @@ pub enum Show {
     Speed,
     /// Only where the liquid is; a fluid that fills the domain is not shown.
     Liquid,
+    /// With `method = "modes"` in a box in 2D: the stream functions of the modes side by side, drawn and learnt ones first, a hundred at most; the stronger they are, the
+    /// more colour they have.
+    Modes,
 }

@@ -18,6 +18,7 @@ use meniscus_scene::{LiquidSetup, Method, ProbeKind, Setup};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use liquid::Liquid;
+pub(crate) use modes::portrait::{Portrait, portraits};
 pub use modes::{ModeStrength, ModesView};
 pub(crate) use modes::{Modes, SavedModes, learnt_flows};
 

@@ -5,6 +5,7 @@ mod learn;
 mod live;
 mod meeting;
 mod pace;
+pub(crate) mod portrait;
 mod things;
 
 use std::borrow::Cow;
@@ -40,6 +41,7 @@ pub(crate) use learn::learnt_flows;
 pub use live::{ModeStrength, ModesView};
 use meeting::Meeting;
 use pace::longest_step;
+use portrait::shown;
 use things::{Things, plane, space};
 
 /// A flow of modes, and what its solver works in.
@@ -421,7 +423,8 @@ impl<const D: usize> System<D> for Modes<D> {
             let points: Vec<[f32; D]> = tracers.position.iter().map(in_cells).collect();
             frame = frame.with(names::smoke(number), Channel::Points(Points::at(points)));
         }
-        let flow = BTreeMap::from([("flow".to_owned(), self.saved.state.flow.clone())]);
+        let mut flow = BTreeMap::from([("flow".to_owned(), self.saved.state.flow.clone())]);
+        flow.extend(shown(&self.saved.state.basis));
         frame
             .with(names::LEVEL_SET, Channel::Distance(Cow::Owned(everywhere)))
             .with(names::VELOCITY, Channel::Faces(Cow::Owned(velocity)))
