@@ -92,6 +92,11 @@ impl Drop for Browser {
 impl Tab {
     /// Calls a method of the browser.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
+        self.ask(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// The same, which may fail.
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         self.calls += 1;
         let id = self.calls;
         let mut message = json!({ "id": id, "method": method, "params": params });
@@ -103,8 +108,8 @@ impl Tab {
             let text = self.socket.read().expect("the browser answers");
             let answer: Value = serde_json::from_str(text.to_text().expect("text")).expect("JSON");
             if answer["id"] == id {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].clone();
+                let error = &answer["error"];
+                return if error.is_null() { Ok(answer["result"].clone()) } else { Err(error.clone()) };
             }
             self.note(&answer);
         }
@@ -146,11 +151,14 @@ impl Tab {
         value.as_f64().unwrap_or_else(|| panic!("{expression} is {value}"))
     }
 
-    /// Waits until something holds in the page.
+    /// Waits until something holds in the page. While that is loaded anew nothing does.
     pub fn until(&mut self, expression: &str) {
         let since = Instant::now();
         let guarded = format!("(() => {{ try {{ return !!({expression}); }} catch {{ return false; }} }})()");
-        while self.eval(&guarded) != json!(true) {
+        let params = json!({ "expression": guarded, "returnByValue": true });
+        let holds =
+            |answer: Result<Value, Value>| answer.is_ok_and(|answer| answer["result"]["value"] == true);
+        while !holds(self.ask("Runtime.evaluate", params.clone())) {
             let said = &self.complaints;
             assert!(
                 since.elapsed() < PATIENCE,

@@ -410,7 +410,7 @@ fn reloading_goes_on_two_tabs_see_one_world_and_a_lost_server_is_told() {
     let other = Server::start(Options { port, ..Options::default() }).expect("the port is free");
     tab.until("document.getElementById('gone-title').textContent.includes('old one')");
     // The new address differs in what follows the # only.
-    tab.eval(&format!("void (location.href = '{}')", other.url()));
+    tab.call("Page.navigate", json!({ "url": other.url() }));
     tab.until("currents.state.world.name == 'menu' && document.getElementById('gone').hidden");
     drop(other);
 }
