@@ -3,7 +3,7 @@
 use meniscus_core::parallel;
 use serde::Serialize;
 
-use crate::flow::{Advection, Basis, Sines, streams_at_nodes, velocities_at_nodes};
+use crate::flow::{Advection, Basis, Sines, pressure, streams_at_nodes, velocities_at_nodes};
 use crate::of_basis::OfBasis;
 use crate::panels::{Body, Immersed, add_streams_in_box};
 use crate::params::Params;
@@ -60,10 +60,18 @@ impl Observer {
         }
     }
 
-    /// The velocity of the fluid at a point, where no body is.
-    pub fn velocity(&self, state: &State, bodies: &[Body], x: [f64; 2]) -> [f64; 2] {
+    /// The velocities of the fluid at points, where no body is.
+    pub fn velocities(&self, state: &State, bodies: &[Body], points: &[[f64; 2]]) -> Vec<[f64; 2]> {
         let poses = state.poses();
-        self.of.velocities(&Immersed::new(&self.of.images, bodies, &poses), state, &[x])[0]
+        self.of.velocities(&Immersed::new(&self.of.images, bodies, &poses), state, points)
+    }
+
+    /// The pressure at a point of a flow without bodies, relative to its mean, with what gravity adds: 0 in the middle of the box. In Pa.
+    pub fn pressure(&self, state: &State, params: &Params, x: [f64; 2]) -> f64 {
+        let sines = &self.of.basis.sines;
+        let below = [0, 1].map(|axis| params.gravity[axis] * (x[axis] - 0.5 * sines.size[axis]));
+        let of_flow = pressure(sines, &self.of.dynamics.vorticity_of(&state.flow), x);
+        params.density * (of_flow + below[0] + below[1])
     }
 
     /// The vorticity of all that flows, modes and sheets, in sines.

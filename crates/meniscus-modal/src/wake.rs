@@ -26,7 +26,7 @@ pub struct Wake {
 }
 
 /// No more vortices are carried one by one: what is older goes over into the modes.
-pub const MOST_BLOBS: usize = 400;
+const MOST_BLOBS: usize = 400;
 /// Beyond so many deviations nothing is left of a bell curve.
 const FAR: f64 = 8.0;
 
@@ -71,6 +71,11 @@ impl Wake {
     /// The vorticity in sines: 4 / A times the integral of each with the vorticity, which for a bell curve is its value in the middle times e^(-λ σ² / 2).
     pub fn vorticity(&self, sines: &Sines) -> Vec<f64> {
         vorticity(&self.blobs, sines)
+    }
+
+    /// Whether there are more vortices than are carried one by one.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.blobs.len() > MOST_BLOBS
     }
 
     /// Takes the vortices out that are too many to be carried one by one; gives their vorticity in sines.

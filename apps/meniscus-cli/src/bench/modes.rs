@@ -37,7 +37,7 @@ pub struct Case {
 pub fn run(steps: u32) -> Result<Report, Failure> {
     Ok(Report {
         game: time(&scene(73, 15, 0.032, ""), steps)?,
-        large: time(&scene(400, 10, 0.00785, ""), steps)?,
+        large: time(&scene(400, 10, 0.0079, ""), steps)?,
         tracers: time(
             &scene(100, 0, 0.02, "[[smoke]]\nshape = { box = { from = [0, 0], to = [1.6, 0.9] } }\n"),
             steps,

@@ -36,15 +36,16 @@ pub fn solve(
         return Solved { iterations: 0, residual: 0.0 };
     }
     let n = b.len();
-    let (mut unit, mut image) = (vec![0.0; n], vec![0.0; n]);
+    let mut image = vec![0.0; n];
     matrix(x, &mut image);
     // What comes to rest leaves next to nothing to measure by but what there was.
     let size = norm(b).max(LEAST * norm(&image));
-    let solved = iterate(&matrix, precondition, b, x, image.clone(), tolerance * size);
+    let solved = iterate(&matrix, precondition, b, x, image, tolerance * size);
     let solved = Solved { residual: solved.residual / size, ..solved };
     if solved.residual <= tolerance || n > LARGEST {
         return solved;
     }
+    let (mut unit, mut image) = (vec![0.0; n], vec![0.0; n]);
     let mut whole = Mat::zeros(n, n);
     for column in 0..n {
         unit[column] = 1.0;

@@ -19,7 +19,8 @@ pub struct StepInfo {
     pub contacts: Contacts,
     /// The force of the fluid on each body whose motion is given, in N, and its torque about the centre, in N m, for a metre of depth; nothing on others.
     pub forces: Vec<Motion>,
-    /// What sheets that go over into the modes change of the kinetic energy, in J for a metre of depth. Nobody does that work: it is what a wake costs in this model.
+    /// What sheets, and vortices of the wake, that go over into the modes change of the kinetic energy, in J for a metre of depth. Nobody does that work: it is what a wake costs in this
+    /// model.
     pub shed: f64,
     /// The seconds that each stage took.
     pub stages: Vec<(&'static str, f64)>,

@@ -9,7 +9,7 @@ use crate::error::StepError;
 use crate::find::{EXACT, find};
 use crate::panels::{Drive, Immersed, Influence, Solution};
 use crate::state::State;
-use crate::wake::{Blob, MOST_BLOBS, Wake};
+use crate::wake::{Blob, Wake};
 
 /// A vortex that leaves an edge, of unit circulation, and what it does.
 struct Leaving {
@@ -164,16 +164,6 @@ impl Step<'_> {
     pub(super) fn release_wake(&self, state: &mut State, log: &Log) {
         let new = state.wake.blobs.iter_mut().rev().zip(log.released.iter().rev());
         new.for_each(|(blob, at)| blob.at = *at);
-    }
-
-    /// Lets what is old of the wake go over into the modes.
-    pub(super) fn give_up_wake(&self, state: &mut State) {
-        if state.wake.blobs.len() > MOST_BLOBS
-            && let Some(old) = state.wake.give_up_the_oldest(&self.of.basis.sines)
-        {
-            let by = self.of.dynamics.coefficients_of(&old);
-            state.flow.iter_mut().zip(by).for_each(|(to, part)| *to += part);
-        }
     }
 }
 

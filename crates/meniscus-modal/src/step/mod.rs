@@ -63,7 +63,6 @@ pub fn step(
         (state.flow, state.sheets) = (ahead.flow, ahead.sheets);
         step.correct(state, &ahead.bodies, [&start, &end], (&wake, &velocities), encounters, &mut log)?;
         step.release_wake(state, &log);
-        step.give_up_wake(state);
     }
     step.decay(&mut state.flow);
     state.tracers = tracers;
@@ -328,16 +327,15 @@ impl Step<'_> {
         };
         let mut groups: Vec<Vec<(usize, Motion)>> = Vec::new();
         for hit in hits {
-            let (near, others) =
-                groups.into_iter().partition(|group: &Vec<_>| group.iter().any(|other| is_near(&hit, other)));
-            groups = others;
-            let near: Vec<Vec<(usize, Motion)>> = near;
+            let is_apart = |group: &Vec<_>| !group.iter().any(|other| is_near(&hit, other));
+            let (apart, near): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_apart);
+            groups = apart;
             groups.push([near.concat(), vec![hit]].concat());
         }
         groups
     }
 
-    /// Lets a share of the sheets go over into the modes, while bodies keep their velocities.
+    /// Lets a share of the sheets, and what is too old of the wake, go over into the modes, while bodies keep their velocities.
     fn shed(
         &self,
         state: &mut State,
@@ -346,18 +344,20 @@ impl Step<'_> {
         log: &mut Log,
     ) -> Result<(), StepError> {
         let share = self.params.feedback.share(self.dt);
-        // What has edges leaves its wake there.
-        let sheds = |body: &Body| body.edges.is_empty();
-        if share == 0.0 || !self.bodies.iter().any(sheds) {
+        let of_sheets = (share > 0.0).then(|| self.of_shedding_sheets(state, immersed)).flatten();
+        if of_sheets.is_none() && !state.wake.is_too_long() {
             return Ok(());
         }
         let before = self.of.square(immersed, state);
-        let mut strengths = state.sheets.strengths.clone();
-        for (_, range) in self.bodies.iter().zip(immersed.ranges()).filter(|(body, _)| !sheds(body)) {
-            strengths[range].fill(0.0);
+        let add = |flow: &mut [f64], share: f64, part: &[f64]| {
+            flow.iter_mut().zip(part).for_each(|(to, part)| *to += share * part);
+        };
+        if let Some(of_sheets) = of_sheets {
+            add(&mut state.flow, share, &of_sheets);
         }
-        let of_sheets = self.of.coefficients_of(immersed, &strengths);
-        state.flow.iter_mut().zip(&of_sheets).for_each(|(to, part)| *to += share * part);
+        if let Some(old) = state.wake.give_up_the_oldest(&self.of.basis.sines) {
+            add(&mut state.flow, 1.0, &self.of.dynamics.coefficients_of(&old));
+        }
         self.of.put_into(state, immersed);
         let drives: Vec<Drive> = state.bodies.iter().map(|body| Drive::Given(body.motion)).collect();
         let circulations = state.wake.circulations_of(drives.len());
@@ -365,6 +365,16 @@ impl Step<'_> {
         log.info.shed = 0.5 * self.params.density * (self.of.square(immersed, state) - before);
         log.stage("shed");
         Ok(())
+    }
+
+    /// The flow of the sheets that shed, in modes; none if none do: what has edges leaves its wake there.
+    fn of_shedding_sheets(&self, state: &State, immersed: &Immersed) -> Option<Vec<f64>> {
+        let sheds = |body: &Body| body.edges.is_empty();
+        let mut strengths = state.sheets.strengths.clone();
+        for (_, range) in self.bodies.iter().zip(immersed.ranges()).filter(|(body, _)| !sheds(body)) {
+            strengths[range].fill(0.0);
+        }
+        self.bodies.iter().any(sheds).then(|| self.of.coefficients_of(immersed, &strengths))
     }
 
     /// The forces of the fluid on bodies whose motion is given; nothing for others.

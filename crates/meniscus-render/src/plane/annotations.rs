@@ -5,11 +5,9 @@ use meniscus_core::grid::Grid;
 use super::canvas::Canvas;
 use super::font::{HEIGHT, draw_text, text_width};
 use super::frame::{Frame, margin};
-use super::{LiquidColour, Style2};
+use super::{INK, LiquidColour, Style2};
 use crate::colour::{from_srgb, speed_colour_linear};
 use crate::vec3::Vec3;
-
-const INK: [u8; 3] = [70, 76, 84];
 
 /// Dots across a row that holds everything: fewer would crowd it.
 const ONE_ROW: f32 = 290.0;

@@ -84,6 +84,7 @@ const LIQUID: [u8; 3] = [58, 124, 186];
 const SURFACE_LINE: [u8; 3] = [16, 36, 66];
 const SOLID: [u8; 3] = [176, 171, 164];
 const SOLID_LINE: [u8; 3] = [98, 92, 86];
+const INK: [u8; 3] = [70, 76, 84];
 
 /// Half of the width of a line, in pixels of a picture 540 rows high.
 const HALF_LINE: f32 = 0.8;

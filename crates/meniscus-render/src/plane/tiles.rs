@@ -4,14 +4,13 @@ use meniscus_core::parallel;
 
 use super::canvas::Canvas;
 use super::font::{HEIGHT, draw_text, text_width};
-use super::{AIR, LIQUID, PAPER, SOLID_LINE};
+use super::{AIR, INK, LIQUID, PAPER, SOLID_LINE};
 use crate::colour::{from_srgb, to_srgb};
 use crate::picture::Picture;
 use crate::vec3::Vec3;
 
 const BELOW_ZERO: [u8; 3] = LIQUID;
 const ABOVE_ZERO: [u8; 3] = [214, 96, 77];
-const INK: [u8; 3] = [70, 76, 84];
 /// Between tiles, and around all of them, as a part of the shorter side of the picture.
 const GAP: f32 = 0.012;
 const MARGIN: f32 = 0.03;
@@ -94,10 +93,14 @@ impl Layout {
         (1..=count.max(1)).map(of_columns).max_by(widest).expect("a column")
     }
 
-    fn draw(&self, canvas: &mut Canvas, number: usize, tile: &Tile) {
+    /// The upper left corner of a tile.
+    fn corner_of(&self, number: usize) -> [f32; 2] {
         let place = [number % self.columns, number / self.columns];
-        let [left, top] =
-            [0, 1].map(|axis| (self.corner[axis] + place[axis] as f32 * self.step[axis]).round());
+        [0, 1].map(|axis| self.corner[axis] + place[axis] as f32 * self.step[axis])
+    }
+
+    fn draw(&self, canvas: &mut Canvas, number: usize, tile: &Tile) {
+        let [left, top] = self.corner_of(number).map(f32::round);
         let [right, bottom] = [left + self.size[0].round(), top + self.size[1].round()];
         canvas.fill([left - 1.0, top - 1.0], [right + 1.0, bottom + 1.0], from_srgb(SOLID_LINE));
         let width = canvas.width;
@@ -140,8 +143,7 @@ mod tests {
         let pixel = |x: usize, y: usize| &picture.rgb[3 * (x + 400 * y)..][..3];
         let layout = Layout::new(2, 2.0, [400.0, 186.0]);
         let at = |number: usize, part: f32| {
-            let place = [number % layout.columns, number / layout.columns];
-            let corner = [0, 1].map(|axis| layout.corner[axis] + place[axis] as f32 * layout.step[axis]);
+            let corner = layout.corner_of(number);
             pixel((corner[0] + part * layout.size[0]) as usize, (corner[1] + 0.5 * layout.size[1]) as usize)
         };
         let (left, right) = (at(0, 0.05), at(0, 0.95));
@@ -155,10 +157,7 @@ mod tests {
         for (count, aspect) in [(0, 1.0), (1, 0.1), (7, 3.0), (100, 1.5), (400, 20.0)] {
             let layout = Layout::new(count, aspect, [960.0, 520.0]);
             for number in 0..count {
-                let place = [number % layout.columns, number / layout.columns];
-                let end = [0, 1].map(|axis| {
-                    layout.corner[axis] + place[axis] as f32 * layout.step[axis] + layout.size[axis]
-                });
+                let end = [0, 1].map(|axis| layout.corner_of(number)[axis] + layout.size[axis]);
                 assert!(end[0] <= 960.0 && end[1] <= 520.0, "{count} {aspect}: {end:?}");
             }
         }

@@ -118,11 +118,19 @@ impl<const D: usize> Builder<'_, D> {
                 OTHERWISE,
             );
         }
+        let is_empty = D == 2 && content.body.is_empty() && content.solid.is_empty();
         for (index, probe) in content.probe.iter().enumerate() {
-            let is_possible = matches!(probe, Probe::Velocity { .. });
+            let (why, help) = match probe {
+                Probe::Height { .. } | Probe::Underside { .. } | Probe::Front { .. } => {
+                    ("there is no surface", OTHERWISE)
+                }
+                Probe::Pressure { .. } if !is_empty => {
+                    ("only without bodies and solids, in 2D", "the statistics tell the forces on solids")
+                }
+                _ => continue,
+            };
             let node = root.at("probe").entry(index).at("kind");
-            let help = "modes measure kind = \"velocity\"";
-            refuse(Some(&node.place).filter(|_| !is_possible), "this kind of probe", "needs a grid", help);
+            refuse(Some(&node.place), "this kind of probe", why, help);
         }
         sound
     }

@@ -99,7 +99,7 @@ pub enum Method {
     /// Liquids with a surface, and what they carry, by particles on a grid.
     #[default]
     Grid,
-    /// One fluid that fills a closed box, as a sum of few modes, with bodies in it: fast enough to be played with; in 3D without bodies. Probes measure velocities.
+    /// One fluid that fills a closed box, as a sum of few modes, with bodies in it: fast enough to be played with; in 3D without bodies.
     Modes,
 }
 
@@ -301,7 +301,8 @@ pub enum Interpolation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Probe {
-    /// The pressure at a point, in Pa.
+    /// The pressure at a point, in Pa. Where no surface is open to the air it is relative to the mean of the box; with `method = "modes"`
+    /// it is known where there are neither bodies nor solids, in 2D.
     Pressure {
         /// The name in the results.
         name: String,

@@ -6,6 +6,7 @@ mod liquid;
 mod modes;
 mod terms;
 mod warnings;
+mod within;
 
 use std::any::Any;
 

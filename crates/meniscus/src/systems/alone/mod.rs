@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use meniscus_core::grid::{Blocks, FaceField, Field};
+use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::particles::markers_along;
 use meniscus_core::stroke::Stroke;
 use meniscus_io::{Channel, Frame, Points, names};
@@ -21,6 +21,7 @@ use meniscus_scene::{FluidSetup, ModesDomain, ProbeKind, Setup};
 
 use super::modes::{integrator, of};
 use super::terms::fills;
+use super::within::Fluid;
 use super::{Rearrangement, Saved, Size, System};
 use crate::controls::Controls;
 use crate::error::StepFailure;
@@ -85,6 +86,17 @@ impl<const D: usize> Faces<D> {
         self.of[axis][(0..D).fold(0, |place, a| place * count(a) + cell[a])]
     }
 
+    /// The velocity at a point of the box, in cells: each component changes evenly along its own axis in a cell, and not along others.
+    fn velocity(&self, x: [f64; D]) -> [f64; D] {
+        let cell: [usize; D] = std::array::from_fn(|a| (x[a].max(0.0) as usize).min(self.cells[a] - 1));
+        std::array::from_fn(|axis| {
+            let mut upper = cell;
+            upper[axis] += 1;
+            let part = x[axis] - cell[axis] as f64;
+            (1.0 - part) * self.at(axis, cell) + part * self.at(axis, upper)
+        })
+    }
+
     fn largest(&self) -> f64 {
         self.of.iter().flatten().fold(0.0, |most, v| most.max(v.abs()))
     }
@@ -95,6 +107,7 @@ struct Flow<const D: usize, M: Medium<D>> {
     medium: M,
     alone: Alone<M::Dynamics>,
     state: FlowState<D>,
+    grid: Grid<D>,
     density: f64,
     /// The kinematic one, in m²/s.
     viscosity: f64,
@@ -160,7 +173,8 @@ impl<const D: usize, M: Medium<D>> Flow<D, M> {
 
     fn with(setup: &Setup<D>, medium: M, alone: Alone<M::Dynamics>, state: FlowState<D>) -> Self {
         let (density, viscosity) = (setup.density, setup.viscosity / setup.density);
-        Self { medium, alone, state, density, viscosity, integrator: integrator(setup) }
+        let grid = setup.grid.clone();
+        Self { medium, alone, state, grid, density, viscosity, integrator: integrator(setup) }
     }
 
     /// Fills the shapes of smoke that are to be full at the end of a step.
@@ -295,12 +309,17 @@ impl<const D: usize, M: Medium<D>> System<D> for Flow<D, M> {
     }
 
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {
-        match *kind {
-            ProbeKind::Velocity { at } => {
-                ProbeValue::Vector(self.medium.velocity(&self.state.flow, at).to_vec())
-            }
-            _ => unreachable!("the scene refuses other probes"),
+        let flow = &self.state.flow;
+        if let ProbeKind::Velocity { at } = *kind {
+            return ProbeValue::Vector(self.medium.velocity(flow, at).to_vec());
         }
+        let faces = self.medium.faces(flow, self.grid.cells, self.grid.dx);
+        let velocities = |points: &[[f64; D]]| {
+            points.iter().map(|x| faces.velocity(x.map(|x| x / self.grid.dx))).collect()
+        };
+        let is_fluid = |x| self.medium.is_fluid(x);
+        let (grid, density) = (&self.grid, self.density);
+        Fluid { grid, density, velocities: &velocities, is_fluid: &is_fluid }.measure(kind)
     }
 
     fn show<'a>(&'a self, setup: &Setup<D>, mut frame: Frame<'a, D>) -> Frame<'a, D> {

@@ -57,7 +57,7 @@ impl ModesView<'_> {
 
     /// The velocity of the fluid at a point where no body is, in m/s.
     pub fn velocity(&self, at: [f64; 2]) -> [f64; 2] {
-        self.observer.velocity(self.state, self.bodies, at)
+        self.observer.velocities(self.state, self.bodies, &[at])[0]
     }
 }
 

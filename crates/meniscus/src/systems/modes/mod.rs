@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use meniscus_core::grid::{Blocks, FaceField, Field};
+use meniscus_core::grid::{Blocks, FaceField, Field, Grid};
 use meniscus_core::particles::markers_along;
 use meniscus_io::{Channel, Frame, Points, names};
 use meniscus_liquid::{EnergyBook, VolumeBook};
@@ -29,6 +29,7 @@ use meniscus_scene::{
 use serde::{Deserialize, Serialize};
 
 use super::terms::fills;
+use super::within::Fluid;
 use super::{Rearrangement, Saved, Size, System};
 use crate::bodies::body_stats;
 use crate::controls::Controls;
@@ -47,6 +48,7 @@ use things::{Things, plane, space};
 /// A flow of modes, and what its solver works in.
 pub(crate) struct Modes<const D: usize> {
     params: Params,
+    grid: Grid<D>,
     things: Things,
     observer: Observer,
     saved: SavedModes<D>,
@@ -124,11 +126,7 @@ impl<const D: usize> Modes<D> {
             };
             let ends = [bounds.lower, bounds.upper].map(|x| [0, 1].map(|axis| part(x[axis], axis)));
             tracers.fill(dx, ends, salt, |x| {
-                let in_body = |(body, state): (&Body, &BodyState)| {
-                    body.profile.nearest_outside(state.pose.place_back(x)).is_some()
-                };
-                smoke.shape.signed_distance(space(x)) < 0.0
-                    && !self.things.bodies.iter().zip(&*bodies).any(in_body)
+                smoke.shape.signed_distance(space(x)) < 0.0 && !self.things.is_in_some(bodies, x)
             });
         }
     }
@@ -159,6 +157,7 @@ impl<const D: usize> Modes<D> {
         let (things, observer) = (Things::new(setup), Observer::new(&saved.state.basis));
         Self {
             params,
+            grid: setup.grid.clone(),
             things,
             observer,
             saved,
@@ -390,12 +389,23 @@ impl<const D: usize> System<D> for Modes<D> {
     }
 
     fn measure(&self, kind: &ProbeKind<D>) -> ProbeValue {
+        let (state, bodies) = (&self.saved.state, &self.things.bodies);
         match *kind {
             ProbeKind::Velocity { at } => {
-                let velocity = self.observer.velocity(&self.saved.state, &self.things.bodies, plane(at));
-                ProbeValue::Vector(velocity.to_vec())
+                ProbeValue::Vector(self.observer.velocities(state, bodies, &[plane(at)])[0].to_vec())
             }
-            _ => unreachable!("the scene refuses other probes"),
+            ProbeKind::Pressure { at } => {
+                ProbeValue::Scalar(Some(self.observer.pressure(state, &self.params, plane(at))))
+            }
+            _ => {
+                let velocities = |points: &[[f64; D]]| {
+                    let points: Vec<[f64; 2]> = points.iter().map(|&x| plane(x)).collect();
+                    self.observer.velocities(state, bodies, &points).into_iter().map(space).collect()
+                };
+                let is_fluid = |x: [f64; D]| !self.things.is_in_some(&state.bodies, plane(x));
+                let (grid, density) = (&self.grid, self.params.density);
+                Fluid { grid, density, velocities: &velocities, is_fluid: &is_fluid }.measure(kind)
+            }
         }
     }
 

@@ -57,14 +57,15 @@ impl Things {
             body.profile.panels.iter().map(|panel| pose.place(panel.start)).collect()
         };
         let is_out = |x: &[f64; 2]| (0..2).any(|axis| !(0.0..=size[axis]).contains(&x[axis]));
-        let is_in = |(body, pose): (&Body, &Pose), x: &[f64; 2]| {
-            let own = pose.place_back(*x);
-            own[0].hypot(own[1]) < body.profile.reach && body.profile.nearest_outside(own).is_some()
-        };
-        let lies_in = |a: usize, b: usize| corners(all[a]).iter().any(|x| is_in(all[b], x));
+        let lies_in = |a: usize, b: usize| corners(all[a]).iter().any(|&x| is_in(all[b].0, all[b].1, x));
         let out = (0..all.len()).find(|&k| corners(all[k]).iter().any(is_out)).map(|k| [k, k]);
         let pairs = (0..all.len()).flat_map(|k| (0..k).map(move |other| [k, other]));
         out.or_else(|| pairs.into_iter().find(|&[a, b]| lies_in(a, b) || lies_in(b, a)))
+    }
+
+    /// Whether a point is in one of them.
+    pub fn is_in_some(&self, states: &[BodyState], x: [f64; 2]) -> bool {
+        self.bodies.iter().zip(states).any(|(body, state)| is_in(body, &state.pose, x))
     }
 
     /// Gives bodies of the scene the motions of their centres.
@@ -76,6 +77,11 @@ impl Things {
             body.velocity = twist::<D>(space([u + spin * y, v - spin * x]), [0.0, 0.0, *spin]);
         }
     }
+}
+
+fn is_in(body: &Body, pose: &Pose, x: [f64; 2]) -> bool {
+    let own = pose.place_back(x);
+    own[0].hypot(own[1]) < body.profile.reach && body.profile.nearest_outside(own).is_some()
 }
 
 /// The two components of a vector in the plane.
