@@ -68,6 +68,9 @@ impl Engine {
     /// Contacts that exist are solved first, for velocities alone: forces have acted on these, and what rests must be at
     /// rest, by friction too, before it moves. Contacts that come up on the way are solved there.
     pub fn advance(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> (Vec<Way>, AdvanceInfo) {
+        if !self.may_meet(starts, solids, dt) {
+            return (starts.iter().map(|start| Way::free(start, dt)).collect(), AdvanceInfo::default());
+        }
         let (rest, near) = (self.rest(dt), NEAR * self.scales.dx);
         let (mut world, bodies, movers) = self.world(starts, solids, dt);
         world.integration_parameters = self.parameters(dt, dt, near);
@@ -94,6 +97,9 @@ impl Engine {
 
     /// Where bodies touch something, or may do so within `dt` while the solids move: what approaches, faster by what gravity makes in two steps.
     pub fn touches(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> Vec<Touch<3>> {
+        if !self.may_meet(starts, solids, dt) {
+            return Vec::new();
+        }
         let (mut world, bodies, _) = self.world(starts, solids, dt);
         let fall = self.rest(dt);
         let near = NEAR * self.scales.dx;
@@ -109,6 +115,40 @@ impl Engine {
             key(a).cmp(&key(b)).then_with(|| places().unwrap_or(std::cmp::Ordering::Equal))
         });
         found
+    }
+
+    /// Whether some body may touch something within `dt`, by balls around bodies and boxes around solids: to set up a step of rapier takes longer than all else where bodies are
+    /// few and far from each other.
+    fn may_meet(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> bool {
+        let margin = self.scales.film + 2.0 * NEAR * self.scales.dx + self.rest(dt) * dt;
+        let balls: Vec<(Vector, f64)> = self
+            .bodies
+            .iter()
+            .zip(starts)
+            .map(|((body, _), start)| {
+                (vector(start.pose.translation), body.reach + body.travel(start, dt) + margin)
+            })
+            .collect();
+        let meet = |&(a, of_a): &(Vector, f64), &(b, of_b): &(Vector, f64)| (a - b).length() < of_a + of_b;
+        let pairs = (0..balls.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        if pairs.into_iter().any(|(a, b)| meet(&balls[a], &balls[b])) {
+            return true;
+        }
+        let is_at = |collider: &Collider, place: &Pose, more: f64| {
+            let place = placed(place.translation, place.quaternion) * *collider.position();
+            let shape = collider.shape().compute_aabb(&place);
+            balls.iter().any(|&(centre, reach)| shape.distance_to_local_point(centre, true) < reach + more)
+        };
+        let is_at_solid = |(solid, [from, to]): (&Colliders, &[Pose; 2])| {
+            let way = solid.way(from, to);
+            solid.colliders.iter().any(|collider| is_at(collider, from, way))
+        };
+        let is_at_side = |side: &Collider| {
+            balls
+                .iter()
+                .any(|&(centre, reach)| side.shape().distance_to_point(side.position(), centre, true) < reach)
+        };
+        self.sides.iter().any(is_at_side) || self.solids.iter().zip(solids).any(is_at_solid)
     }
 
     /// Everything at the beginning of a step, and where bodies and solids are in it.
@@ -177,13 +217,11 @@ impl Engine {
 
     /// In how many steps to go, and how far anything can move in all of them.
     fn steps(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> (usize, f64) {
-        let solid_travel = self.solids.iter().zip(solids).map(|(solid, [from, to])| {
-            norm(sub(to.translation, from.translation)) + solid.reach * norm(from.turn_to(to))
-        });
-        let solid_travel = solid_travel.fold(0.0, f64::max);
+        let ways = self.solids.iter().zip(solids).map(|(solid, [from, to])| solid.way(from, to));
+        let solid_travel = ways.fold(0.0, f64::max);
         let (mut travel, mut steps) = (solid_travel, 1.0_f64);
         for ((body, weight), start) in self.bodies.iter().zip(starts) {
-            let own = dt * (norm(start.velocity) + body.reach * norm(start.spin));
+            let own = body.travel(start, dt);
             travel = travel.max(own);
             steps = steps.max((own + solid_travel) / weight.thickness.min(STRIDE * self.scales.dx));
         }
@@ -273,6 +311,16 @@ impl Colliders {
         let colliders =
             shapes.into_iter().map(|shape| surface(shape, scales, part.friction, part.restitution));
         Ok(Self { colliders: colliders.collect(), reach: part.reach })
+    }
+
+    /// How far any of it goes at most from one pose to another.
+    fn way(&self, from: &Pose, to: &Pose) -> f64 {
+        norm(sub(to.translation, from.translation)) + self.reach * norm(from.turn_to(to))
+    }
+
+    /// And in a time.
+    fn travel(&self, start: &Start, dt: f64) -> f64 {
+        dt * (norm(start.velocity) + self.reach * norm(start.spin))
     }
 
     fn insert_into(&self, world: &mut PhysicsWorld, handle: RigidBodyHandle) {

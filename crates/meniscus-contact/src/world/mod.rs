@@ -72,6 +72,15 @@ pub struct Way {
     pub is_free: bool,
 }
 
+impl Way {
+    /// Of a body that meets nothing.
+    fn free(start: &Start, dt: f64) -> Self {
+        let Start { pose, velocity, spin } = *start;
+        let translation = std::array::from_fn(|a| pose.translation[a] + dt * velocity[a]);
+        Self { translation, turn: spin.map(|rate| dt * rate), velocity, spin, is_free: true }
+    }
+}
+
 impl World {
     pub fn new<const D: usize>(
         bodies: &[BodySpec<'_, D>],
