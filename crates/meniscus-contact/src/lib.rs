@@ -125,13 +125,44 @@ pub struct Touch<const D: usize> {
     pub friction: f64,
 }
 
+/// A point where a body pressed against something in a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit<const D: usize> {
+    /// The body.
+    pub body: usize,
+    /// The other body; `None` if it is a solid or a side.
+    pub other: Option<usize>,
+    /// The ways to the point from the centres of mass of the two, in metres.
+    pub arms: [[f64; D]; 2],
+    /// The direction from the other to the body.
+    pub normal: [f64; D],
+    /// The velocity of the other there, in m/s, if it is no body.
+    pub velocity: [f64; D],
+    /// How fast the two met, in m/s.
+    pub speed: f64,
+    /// The part of the step that was left then.
+    pub left: f64,
+    /// The coefficient of friction.
+    pub friction: f64,
+    /// The coefficient of restitution.
+    pub restitution: f64,
+}
+
 /// What happened in a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AdvanceInfo {
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdvanceInfo<const D: usize> {
     /// How many pairs touched.
     pub contacts: usize,
     /// How deep bodies lay in what they touch when the step began, in metres.
     pub deepest: f64,
+    /// Where bodies pressed against something on their way.
+    pub hits: Vec<Hit<D>>,
+}
+
+impl<const D: usize> Default for AdvanceInfo<D> {
+    fn default() -> Self {
+        Self { contacts: 0, deepest: 0.0, hits: Vec::new() }
+    }
 }
 
 /// The collision shapes of bodies, solids and sides. See the [crate](self).
@@ -147,7 +178,7 @@ type Way<const D: usize> = (RigidTransform<D>, RigidTransform<D>);
 type Make<const D: usize> =
     fn(&[BodySpec<'_, D>], &[SolidSpec<'_, D>], &Domain<D>) -> Result<Contacts<D>, ContactError>;
 type Meet<const D: usize> = fn(&World, &[Moving<D>], &[Way<D>], f64) -> Vec<Touch<D>>;
-type Advance<const D: usize> = fn(&Contacts<D>, &mut [Moving<D>], &[Way<D>], f64) -> AdvanceInfo;
+type Advance<const D: usize> = fn(&Contacts<D>, &mut [Moving<D>], &[Way<D>], f64) -> AdvanceInfo<D>;
 
 impl<const D: usize> Contacts<D> {
     /// Makes the collision shapes.
@@ -203,11 +234,11 @@ impl<const D: usize> Contacts<D> {
         bodies: &mut [Moving<D>],
         solids: &[(RigidTransform<D>, RigidTransform<D>)],
         dt: f64,
-    ) -> AdvanceInfo {
+    ) -> AdvanceInfo<D> {
         compiled_here!(Contacts::<D>::go as Advance<D>)(self, bodies, solids, dt)
     }
 
-    fn go(&self, bodies: &mut [Moving<D>], solids: &[Way<D>], dt: f64) -> AdvanceInfo {
+    fn go(&self, bodies: &mut [Moving<D>], solids: &[Way<D>], dt: f64) -> AdvanceInfo<D> {
         assert_eq!(bodies.len(), self.inertias.len(), "one state for each body");
         assert_eq!(solids.len(), self.solids, "one motion for each solid");
         if bodies.is_empty() || dt <= 0.0 {

@@ -7,10 +7,12 @@ use faer::Mat;
 use faer::linalg::solvers::{DenseSolveCore, Solve};
 use meniscus_rigid::{Bodies, Inertial, Pressing, SIZE, Settled, Touch, Twist, islands};
 
-use crate::course::{Course, Touching};
+use crate::course::{Course, Hit, Touching};
 use crate::error::StepError;
 use crate::find::{ROUGH, find};
+use crate::impact::Impact;
 use crate::panels::{Drive, Immersed, Influence, Motion, Solution};
+use crate::params::Forces;
 use crate::state::BodyState;
 
 /// How contacts went.
@@ -105,38 +107,52 @@ pub fn press(
     Ok(Impulses { of_body: impulses(&inertia, &members, &change), contacts })
 }
 
-/// What changes the momenta of bodies that hit something, by how their velocities would change without fluid, in groups of which none has hit another. An impulse on a body moves the
-/// fluid too, and that others: the impulses keep their ratios, and so their lines, and are so large that the velocities at which bodies met are turned around by the same part.
+/// What changes the momenta of bodies that hit something: those of the hits at which things met fast, and of what else presses on these bodies. They have velocities without that, after a step in
+/// which these changed.
 pub fn strike(
     immersed: &Immersed,
     influence: &Influence,
     courses: &[Course],
-    groups: &[Vec<(usize, Motion)>],
+    hits: &[Hit],
+    (without, acceleration): (&[Motion], &[Motion]),
+    (dt, rest, forces): (f64, f64, Forces),
 ) -> Result<Vec<(usize, Motion)>, StepError> {
-    let members: Vec<usize> = groups.iter().flatten().map(|(body, _)| *body).collect();
-    let mobility = mobility(immersed, influence, courses, &members)?;
-    let mut impulses = Vec::new();
-    let mut first = 0;
-    for group in groups {
-        let dry = group.iter().flat_map(|(body, change)| {
-            let masses = immersed.bodies()[*body].masses();
-            [0, 1, 2].map(|d| masses[d] * change[d])
-        });
-        let dry: Vec<f64> = dry.collect();
-        let change: Vec<f64> = group.iter().flat_map(|(_, change)| *change).collect();
-        let with_fluid =
-            |i: usize| -> f64 { (0..dry.len()).map(|j| mobility[(first + i, first + j)] * dry[j]).sum() };
-        let asked: f64 = dry.iter().zip(&change).map(|(impulse, change)| impulse * change).sum();
-        let made: f64 = dry.iter().enumerate().map(|(i, impulse)| impulse * with_fluid(i)).sum();
-        impulses.extend(
-            group
-                .iter()
-                .zip(dry.chunks(3))
-                .map(|((body, _), impulse)| (*body, [0, 1, 2].map(|d| asked / made * impulse[d]))),
+    let members = bodies_of_hits(hits, rest);
+    let hits: Vec<Hit> =
+        hits.iter().copied().filter(|hit| members.binary_search(&hit.body).is_ok()).collect();
+    let mobility = match forces {
+        Forces::Potential => mobility(immersed, influence, courses, &members)?,
+        // Nothing is known of what bodies take along.
+        Forces::Paper => {
+            let mass = |i: usize| immersed.bodies()[members[i / 3]].masses()[i % 3];
+            let n = 3 * members.len();
+            Mat::from_fn(n, n, |i, j| if i == j { 1.0 / mass(i) } else { 0.0 })
+        }
+    };
+    let [without, acceleration] =
+        [without, acceleration].map(|all| members.iter().map(|&body| all[body]).collect::<Vec<Motion>>());
+    let (without, acceleration) = (&without[..], &acceleration[..]);
+    let impact = Impact { members: &members, mobility: &mobility, without, acceleration, dt, rest };
+    Ok(impact.impulses(&hits))
+}
+
+/// The bodies that met something fast, and those that press on them.
+fn bodies_of_hits(hits: &[Hit], rest: f64) -> Vec<usize> {
+    let both = |hit: &Hit| [Some(hit.body), hit.other].into_iter().flatten();
+    let mut members: Vec<usize> = hits.iter().filter(|hit| hit.speed > rest).flat_map(both).collect();
+    loop {
+        members.sort_unstable();
+        members.dedup();
+        let count = members.len();
+        let is_tied = |hit: &&Hit| both(hit).any(|body| members[..count].binary_search(&body).is_ok());
+        let more: Vec<usize> = hits.iter().filter(is_tied).flat_map(both).collect();
+        members.extend(
+            more.into_iter().filter(|body| members[..count].binary_search(body).is_err()).collect::<Vec<_>>(),
         );
-        first += dry.len();
+        if members.len() == count {
+            return members;
+        }
     }
-    Ok(impulses)
 }
 
 /// The impulses that change velocities, by body.

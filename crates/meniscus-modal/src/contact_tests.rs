@@ -22,17 +22,25 @@ struct Discs {
 }
 
 impl Encounters for Discs {
-    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) {
+    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        let hit = |body: usize, other: Option<usize>, normal: [f64; 2], speed: f64| {
+            let arm = |of: usize, sign: f64| normal.map(|n| sign * self.radii[of] * n);
+            let arms = [arm(body, -1.0), other.map_or([0.0; 2], |other| arm(other, 1.0))];
+            let (velocity, friction) = ([0.0; 2], self.friction);
+            Hit { body, other, arms, normal, velocity, speed, left: 0.5, friction, restitution: 0.0 }
+        };
         Unhindered.travel(bodies, courses, dt);
-        for (body, radius) in bodies.iter_mut().zip(&self.radii) {
+        for (number, (body, radius)) in bodies.iter_mut().zip(&self.radii).enumerate() {
             for axis in 0..2 {
                 let (least, most) = (radius + 0.5 * NEAR, self.size[axis] - radius - 0.5 * NEAR);
                 let x = &mut body.pose.centre[axis];
                 if *x < least || *x > most {
+                    let mut normal = [0.0; 2];
+                    normal[axis] = if *x < least { 1.0 } else { -1.0 };
                     *x = x.clamp(least, most);
-                    if body.motion[axis].abs() > rest(dt) {
-                        body.motion[axis] = 0.0;
-                    }
+                    hits.push(hit(number, None, normal, body.motion[axis].abs()));
+                    body.motion[axis] = 0.0;
                 }
             }
         }
@@ -44,6 +52,7 @@ impl Encounters for Discs {
                     if gap < 0.5 * NEAR {
                         let speed: f64 =
                             (0..2).map(|k| normal[k] * (bodies[a].motion[k] - bodies[b].motion[k])).sum();
+                        hits.push(hit(a, Some(b), normal, -speed));
                         let [stopped_a, stopped_b] =
                             [a, b].map(|k| [0, 1].map(|axis| bodies[k].motion[axis]));
                         for axis in 0..2 {
@@ -58,6 +67,7 @@ impl Encounters for Discs {
                 }
             }
         }
+        hits
     }
 
     fn preview(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) {

@@ -16,8 +16,8 @@ pub enum Course {
 
 /// What bodies meet on their way.
 pub trait Encounters {
-    /// Moves the bodies that the fluid moves for a time at their velocities, which what they meet changes.
-    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64);
+    /// Moves the bodies that the fluid moves for a time at their velocities, which what they meet changes as if there were no fluid; tells where they pressed against something.
+    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) -> Vec<Hit>;
 
     /// The same for bodies that only might go that way.
     fn preview(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64);
@@ -31,12 +31,13 @@ pub trait Encounters {
 pub struct Unhindered;
 
 impl Encounters for Unhindered {
-    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) {
+    fn travel(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) -> Vec<Hit> {
         for (body, course) in bodies.iter_mut().zip(courses) {
             if let Course::Free(_) = course {
                 body.pose = body.pose.moved(body.motion, dt);
             }
         }
+        Vec::new()
     }
 
     fn preview(&mut self, bodies: &mut [BodyState], courses: &[Course], dt: f64) {
@@ -46,6 +47,29 @@ impl Encounters for Unhindered {
     fn touches(&mut self, _: &[BodyState], _: f64) -> Touching {
         Touching::default()
     }
+}
+
+/// A point where a body pressed against something on its way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// The body.
+    pub body: usize,
+    /// The other body that the fluid moves; `None` if it is something else.
+    pub other: Option<usize>,
+    /// The ways to the point from the centres of the two, in m.
+    pub arms: [[f64; 2]; 2],
+    /// The direction from the other to the body.
+    pub normal: [f64; 2],
+    /// The velocity of the other there, in m/s, if the fluid does not move it.
+    pub velocity: [f64; 2],
+    /// How fast the two met, in m/s.
+    pub speed: f64,
+    /// The part of the step that was left then.
+    pub left: f64,
+    /// The coefficient of friction.
+    pub friction: f64,
+    /// The coefficient of restitution.
+    pub restitution: f64,
 }
 
 /// Where bodies touch.

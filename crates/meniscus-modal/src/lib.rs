@@ -44,6 +44,7 @@ pub mod domain;
 mod error;
 mod find;
 pub mod flow;
+mod impact;
 mod observe;
 mod of_basis;
 pub mod panels;
@@ -61,7 +62,7 @@ mod step_tests;
 
 pub use alone::{Alone, Carriage, FlowState};
 pub use contact::Contacts;
-pub use course::{Course, Encounters, Touching, Unhindered};
+pub use course::{Course, Encounters, Hit, Touching, Unhindered};
 pub use error::StepError;
 pub use observe::{Energies, Observer};
 pub use params::{Feedback, Forces, Params};

@@ -85,7 +85,7 @@ pub(crate) fn move_bodies<const D: usize>(
     bodies: &mut [RigidState<D>],
     solids: &Ways<D>,
     dt: f64,
-) -> AdvanceInfo {
+) -> AdvanceInfo<D> {
     let (moved, info) = advance(contacts, bodies, solids, dt);
     for (body, Moving { pose, velocity, spin }) in bodies.iter_mut().zip(moved) {
         body.move_to(pose, velocity, spin);
@@ -98,7 +98,7 @@ fn advance<const D: usize>(
     bodies: &[RigidState<D>],
     solids: &Ways<D>,
     dt: f64,
-) -> (Vec<Moving<D>>, AdvanceInfo) {
+) -> (Vec<Moving<D>>, AdvanceInfo<D>) {
     let mut moving = moving(bodies);
     let info = contacts.advance(&mut moving, solids, dt);
     (moving, info)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use meniscus_contact::{ContactError, Contacts, Owner};
+use meniscus_contact::{ContactError, Contacts, Hit, Owner};
 use meniscus_core::shape::{RigidTransform, Shape};
 use meniscus_liquid::{Solid, solid_travel};
 use meniscus_modal::domain;
@@ -178,10 +178,10 @@ impl<const D: usize> World<D> {
     }
 
     /// Moves the bodies in a step, in which they meet each other and the solids.
-    pub fn move_bodies(&self, bodies: &mut [RigidState<D>], step: Step) -> ContactStats {
-        let Some(contacts) = &self.contacts else { return ContactStats::default() };
+    pub fn move_bodies(&self, bodies: &mut [RigidState<D>], step: Step) -> (ContactStats, Vec<Hit<D>>) {
+        let Some(contacts) = &self.contacts else { return (ContactStats::default(), Vec::new()) };
         let info = move_bodies(contacts, bodies, &self.ways(step.from, step.to()), step.dt);
-        ContactStats { pairs: info.contacts, overlap: info.deepest }
+        (ContactStats { pairs: info.contacts, overlap: info.deepest }, info.hits)
     }
 
     /// What the bodies will run into after a step.

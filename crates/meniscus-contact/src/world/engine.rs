@@ -1,5 +1,8 @@
 //! One step of rapier, set up from nothing. Compiled once for each dimension.
 
+#[path = "impact.rs"]
+mod impact;
+
 use std::sync::Mutex;
 
 use meniscus_core::vector::{add_scaled, norm, sub};
@@ -12,6 +15,7 @@ use super::{
 };
 use crate::pieces::Piece;
 use crate::{AdvanceInfo, ContactError, Owner, Touch};
+use impact::{Moment, hits, pressed, step};
 
 /// How much of an overlap is taken away in a step.
 const OVERLAP_REDUCTION: f64 = 0.4;
@@ -67,7 +71,7 @@ impl Engine {
     ///
     /// Contacts that exist are solved first, for velocities alone: forces have acted on these, and what rests must be at
     /// rest, by friction too, before it moves. Contacts that come up on the way are solved there.
-    pub fn advance(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> (Vec<Way>, AdvanceInfo) {
+    pub fn advance(&self, starts: &[Start], solids: &[[Pose; 2]], dt: f64) -> (Vec<Way>, AdvanceInfo<3>) {
         if !self.may_meet(starts, solids, dt) {
             return (starts.iter().map(|start| Way::free(start, dt)).collect(), AdvanceInfo::default());
         }
@@ -76,10 +80,12 @@ impl Engine {
         world.integration_parameters = self.parameters(dt, dt, near);
         world.integration_parameters.max_ccd_substeps = 0;
         move_solids(&mut world, &movers, solids, 1.0);
-        step(&mut world, rest, near, Vector::ZERO);
+        let moment = Moment { rest, near, fall: Vector::ZERO };
+        let impacts = step(&mut world, &moment);
+        let (contacts, deepest) = touching(&world.narrow_phase);
+        let mut info = AdvanceInfo { contacts, deepest, hits: hits(&world, &bodies, &impacts, 1.0) };
         let held: Vec<Start> =
             bodies.iter().zip(starts).map(|(handle, start)| held(&world.bodies[*handle], start)).collect();
-        let mut info = touching(&world.narrow_phase);
 
         let (steps, travel) = self.steps(&held, solids, dt);
         let (mut world, bodies, movers) = self.world(&held, solids, dt);
@@ -87,9 +93,11 @@ impl Engine {
         world.integration_parameters = self.parameters(dt / steps as f64, dt, prediction);
         for part in 1..=steps {
             move_solids(&mut world, &movers, solids, part as f64 / steps as f64);
-            let early = 0.5 - (part as f64 - 0.5) / steps as f64;
-            step(&mut world, rest, near, early.max(0.0) * dt * vector(self.scales.gravity));
-            info.contacts = info.contacts.max(touching(&world.narrow_phase).contacts);
+            let passed = (part as f64 - 0.5) / steps as f64;
+            let fall = (0.5 - passed).max(0.0) * dt * vector(self.scales.gravity);
+            let impacts = step(&mut world, &Moment { rest, near, fall });
+            info.contacts = info.contacts.max(touching(&world.narrow_phase).0);
+            info.hits.extend(hits(&world, &bodies, &impacts, 1.0 - passed));
         }
         let ways = bodies.iter().zip(starts).map(|(handle, start)| way(&world.bodies[*handle], start, dt));
         (ways.collect(), info)
@@ -348,78 +356,6 @@ fn surface(collider: ColliderBuilder, scales: &Scales, friction: f64, restitutio
         .build()
 }
 
-fn restitution(collider: &Collider) -> f64 {
-    f64::from_bits(collider.user_data as u64)
-}
-
-/// A step without bounces, and then the bounces of what met faster than `rest`, less what gravity made of it: see [`bounces`].
-fn step(world: &mut PhysicsWorld, rest: f64, near: f64, fall: Vector) {
-    let before: Vec<(Vector, AngVector)> =
-        world.bodies.iter().map(|(_, body)| (body.linvel(), body.angvel())).collect();
-    let dt = world.integration_parameters.dt;
-    world.step_with_events(&OnlyWhatMeets { dt, near }, &());
-    for (handle, arm, impulse) in bounces(world, &before, rest, fall) {
-        let body = &mut world.bodies[handle];
-        let point = body.center_of_mass() + arm;
-        body.apply_impulse_at_point(impulse, point, true);
-    }
-}
-
-/// Impulses on bodies, and the arms they have from the centres of mass.
-///
-/// They are Poisson's: what contacts did in a step is done again with the restitution as a factor, for all points of a
-/// contact at once, so that what lands flat leaves flat. All contacts are new to us; those at rest are slow.
-///
-/// Velocities are those of the middle of a step, and gravity acts between steps: what hits earlier than the middle is slower by `fall` in truth, and by as much again after it.
-/// It would bounce too high without that. What hits later is left too slow: bounces make no energy.
-fn bounces(
-    world: &PhysicsWorld,
-    before: &[(Vector, AngVector)],
-    rest: f64,
-    fall: Vector,
-) -> Vec<(RigidBodyHandle, Vector, Vector)> {
-    let velocity = |handle: Option<RigidBodyHandle>, arm: Vector| {
-        // Nothing was ever removed, so that bodies are in the order of their indices.
-        let known = handle.map(|handle| before[handle.into_raw_parts().0 as usize]);
-        known.map_or(Vector::ZERO, |(linear, spin)| linear + cross(spin, arm))
-    };
-    let mut bounces = Vec::new();
-    for pair in world.narrow_phase.contact_pairs() {
-        let [e1, e2] = [pair.collider1, pair.collider2].map(|handle| restitution(&world.colliders[handle]));
-        for manifold in pair.solver_manifolds() {
-            let ContactManifoldData { rigid_body1, rigid_body2, normal, .. } = manifold.data;
-            let approach = |contact: &ContactData| {
-                let relative =
-                    velocity(rigid_body1, contact.solver_dp1) - velocity(rigid_body2, contact.solver_dp2);
-                relative.dot(normal)
-            };
-            let speed = pressed(manifold).map(approach).fold(0.0, f64::max);
-            if e1.min(e2) > 0.0 && speed > rest {
-                let is_free =
-                    |body: Option<RigidBodyHandle>| body.is_some_and(|b| world.bodies[b].is_dynamic());
-                let fall = match (is_free(rigid_body1), is_free(rigid_body2)) {
-                    (true, true) => fall.dot(normal).abs(),
-                    (true, false) => fall.dot(normal).max(0.0),
-                    _ => (-fall.dot(normal)).max(0.0),
-                };
-                let restitution = (e1.min(e2) - (1.0 + e1.min(e2)) * fall / speed).max(0.0);
-                for contact in pressed(manifold) {
-                    let impulse = restitution * contact.impulse * normal;
-                    bounces.extend(rigid_body1.map(|body| (body, contact.solver_dp1, -impulse)));
-                    bounces.extend(rigid_body2.map(|body| (body, contact.solver_dp2, impulse)));
-                }
-            }
-        }
-    }
-    bounces
-}
-
-/// The points of a contact that pushed in the last step.
-fn pressed(manifold: &ContactManifold) -> impl Iterator<Item = &ContactData> {
-    let solved = manifold.data.solver_contacts.iter().flat_map(|contact| contact.contact_indices());
-    solved.map(|index| &manifold.points[index as usize].data).filter(|contact| contact.impulse > 0.0)
-}
-
 /// How a body came from its start to where it is.
 fn way(body: &RigidBody, start: &Start, dt: f64) -> Way {
     let (translation, velocity) = (array(body.translation()), array(body.linvel()));
@@ -434,15 +370,15 @@ fn way(body: &RigidBody, start: &Start, dt: f64) -> Way {
 }
 
 /// How many pairs touch, and how deep.
-fn touching(narrow_phase: &NarrowPhase) -> AdvanceInfo {
-    let mut info = AdvanceInfo::default();
+fn touching(narrow_phase: &NarrowPhase) -> (usize, f64) {
+    let (mut contacts, mut deepest) = (0, 0.0);
     for pair in narrow_phase.contact_pairs() {
         let points = || pair.manifolds().iter().flat_map(|manifold| &manifold.points);
         let pushes = pair.solver_manifolds().iter().any(|manifold| pressed(manifold).next().is_some());
-        info.contacts += usize::from(pushes);
-        info.deepest = points().fold(info.deepest, |depth, point| depth.max(-point.dist));
+        contacts += usize::from(pushes);
+        deepest = points().fold(deepest, |depth: f64, point| depth.max(-point.dist));
     }
-    info
+    (contacts, deepest)
 }
 
 /// Writes down what touches, or is about to.

@@ -10,7 +10,7 @@ use meniscus_core::shape::{Bounds, RigidTransform, Rotation, Shape};
 use meniscus_core::vector::norm;
 
 use crate::pieces::{Piece, padded, pieces};
-use crate::{AdvanceInfo, BodySpec, ContactError, Domain, Moving, Owner, SolidSpec, Touch};
+use crate::{AdvanceInfo, BodySpec, ContactError, Domain, Hit, Moving, Owner, SolidSpec, Touch};
 
 /// All that can be touched.
 pub enum World {
@@ -118,12 +118,19 @@ impl World {
         mean_spins: &[[f64; 3]],
         solids: &[(RigidTransform<D>, RigidTransform<D>)],
         dt: f64,
-    ) -> (Vec<Way>, AdvanceInfo) {
+    ) -> (Vec<Way>, AdvanceInfo<D>) {
         let (starts, motions) = (starts(bodies, mean_spins), motions(solids));
-        match self {
+        let (ways, info) = match self {
             Self::Plane(engine) => engine.advance(&starts, &motions, dt),
             Self::Space(engine) => engine.advance(&starts, &motions, dt),
-        }
+        };
+        let hit = |hit: Hit<3>| {
+            let Hit { body, other, arms, normal, velocity, speed, left, friction, restitution } = hit;
+            let (arms, [normal, velocity]) = (arms.map(shortened), [normal, velocity].map(shortened));
+            Hit { body, other, arms, normal, velocity, speed, left, friction, restitution }
+        };
+        let AdvanceInfo { contacts, deepest, hits } = info;
+        (ways, AdvanceInfo { contacts, deepest, hits: hits.into_iter().map(hit).collect() })
     }
 
     pub fn touches<const D: usize>(
@@ -140,11 +147,16 @@ impl World {
         };
         let touch = |touch: Touch<3>| {
             let Touch { body, other, point, normal, gap, velocity, friction } = touch;
-            let [point, normal, velocity] = [point, normal, velocity].map(|v| std::array::from_fn(|a| v[a]));
+            let [point, normal, velocity] = [point, normal, velocity].map(shortened);
             Touch { body, other, point, normal, gap, velocity, friction }
         };
         found.into_iter().map(touch).collect()
     }
+}
+
+/// A vector of the engine in the dimension of the bodies.
+fn shortened<const D: usize>(v: [f64; 3]) -> [f64; D] {
+    std::array::from_fn(|a| v[a])
 }
 
 fn starts<const D: usize>(bodies: &[Moving<D>], spins: &[[f64; 3]]) -> Vec<Start> {

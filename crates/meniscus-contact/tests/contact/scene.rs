@@ -27,7 +27,7 @@ pub struct Solid<const D: usize> {
 pub struct Scene<const D: usize> {
     pub contacts: Contacts<D>,
     pub bodies: Vec<Moving<D>>,
-    pub info: AdvanceInfo,
+    pub info: AdvanceInfo<D>,
 }
 
 /// A ball or disc of density 1000.

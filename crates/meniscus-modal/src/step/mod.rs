@@ -8,7 +8,7 @@ mod workspace;
 use std::time::Instant;
 
 use crate::contact::{press, strike};
-use crate::course::{Course, Encounters, Unhindered};
+use crate::course::{Course, Encounters, Hit, Unhindered};
 use crate::error::StepError;
 use crate::find::{EXACT, find};
 use crate::flow::{Stages, TooFast};
@@ -87,9 +87,6 @@ pub fn begin(state: &mut State, bodies: &[Body], workspace: &mut Workspace) -> R
     state.move_as_found();
     Ok(())
 }
-
-/// Bodies whose circles are as near as this part of their radii may have hit each other: they keep a film between them.
-const NEAR: f64 = 1.1;
 
 /// A step on its way.
 struct Step<'a> {
@@ -236,14 +233,14 @@ impl Step<'_> {
         log: &mut Log,
     ) -> Result<(), StepError> {
         let last: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
-        let (mut momenta, struck) = self.travel(state, predicted, impulses, encounters);
+        let (mut momenta, hits) = self.travel(state, predicted, impulses, encounters);
         log.stage("contact");
         self.move_wake(state, wake.0, wake.1);
         let poses = state.poses();
         let mut immersed = self.of.immersed(self.bodies, state, &poses);
         let influence = immersed.influence_in(std::mem::take(&mut log.memory));
         log.stage("panels");
-        for (body, impulse) in self.strike(&immersed, &influence, &struck)? {
+        for (body, impulse) in self.strike(state, &immersed, &influence, (&hits, &momenta, &last))? {
             momenta[body] = along(momenta[body], 1.0, impulse);
         }
         log.stage("contact");
@@ -274,65 +271,45 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Moves bodies; gives the momenta that they then have but for what struck them, and by how much that changed their velocities.
+    /// Moves bodies; gives the momenta that they then have but for their hits, and these.
     fn travel(
         &self,
         state: &mut State,
         predicted: &[BodyState],
         [start, end]: [&[Impulse]; 2],
         encounters: &mut dyn Encounters,
-    ) -> (Vec<Motion>, Vec<(usize, Motion)>) {
+    ) -> (Vec<Motion>, Vec<Hit>) {
         for ((body, predicted), course) in state.bodies.iter_mut().zip(predicted).zip(self.courses) {
             match course {
                 Course::Free(_) => body.motion = mean(body.motion, predicted.motion),
                 Course::Given(end) => *body = *end,
             }
         }
-        let before: Vec<Motion> = state.bodies.iter().map(|body| body.motion).collect();
-        encounters.travel(&mut state.bodies, self.courses, self.dt);
+        let hits = encounters.travel(&mut state.bodies, self.courses, self.dt);
         let momentum =
             |(start, end): (&Impulse, &Impulse)| along(start.momentum, self.dt, mean(start.rate, end.rate));
-        let momenta = start.iter().zip(end).map(momentum).collect();
-        let struck = self.struck(&state.bodies, before.into_iter());
-        (momenta, struck)
+        (start.iter().zip(end).map(momentum).collect(), hits)
     }
 
-    /// What changes the momenta of bodies whose velocities were changed by what they met. A hit stops a body with the fluid that comes with it; where things lie on each
-    /// other, which gravity makes meet a little in each step, contact finds that afterwards.
+    /// What changes the momenta of bodies that met something fast. Where things lie on each other, which gravity makes meet a little in each step, contact finds that afterwards.
     fn strike(
         &self,
+        state: &State,
         immersed: &Immersed,
         influence: &Influence,
-        struck: &[(usize, Motion)],
+        (hits, momenta, last): (&[Hit], &[Motion], &[Motion]),
     ) -> Result<Vec<(usize, Motion)>, StepError> {
         let rest = 2.0 * self.dt * self.params.gravity[0].hypot(self.params.gravity[1]);
-        let is_hit =
-            |(_, [u, v, _]): &(usize, Motion)| u.hypot(*v) > rest && self.params.forces == Forces::Potential;
-        let (hits, others): (Vec<_>, Vec<_>) = struck.iter().copied().partition(is_hit);
-        let mut impulses = Vec::new();
-        if !hits.is_empty() {
-            impulses = strike(immersed, influence, self.courses, &self.groups(immersed, hits))?;
+        if !hits.iter().any(|hit| hit.speed > rest) {
+            return Ok(Vec::new());
         }
-        impulses.extend(others.into_iter().map(|(body, change)| (body, self.own_momentum(body, change))));
-        Ok(impulses)
-    }
-
-    /// Bodies that were hit, in groups that may have hit each other.
-    fn groups(&self, immersed: &Immersed, hits: Vec<(usize, Motion)>) -> Vec<Vec<(usize, Motion)>> {
-        let reach =
-            |(body, [u, v, _]): &(usize, Motion)| self.bodies[*body].profile.reach + self.dt * u.hypot(*v);
-        let is_near = |a: &(usize, Motion), b: &(usize, Motion)| {
-            let [[x, y], [p, q]] = [a.0, b.0].map(|body| immersed.poses()[body].centre);
-            (x - p).hypot(y - q) < (reach(a) + reach(b)) * NEAR
-        };
-        let mut groups: Vec<Vec<(usize, Motion)>> = Vec::new();
-        for hit in hits {
-            let is_apart = |group: &Vec<_>| !group.iter().any(|other| is_near(&hit, other));
-            let (apart, near): (Vec<_>, Vec<_>) = groups.into_iter().partition(is_apart);
-            groups = apart;
-            groups.push([near.concat(), vec![hit]].concat());
-        }
-        groups
+        let mut without = state.sheets.clone();
+        let circulations = state.wake.circulations_of(self.bodies.len());
+        find(EXACT, immersed, influence, &self.drives(momenta), &circulations, &mut without)?;
+        let rate = |(now, last): (&Motion, &Motion)| [0, 1, 2].map(|d| (now[d] - last[d]) / self.dt);
+        let acceleration: Vec<Motion> = without.motions.iter().zip(last).map(rate).collect();
+        let moving = (&without.motions[..], &acceleration[..]);
+        strike(immersed, influence, self.courses, hits, moving, (self.dt, rest, self.params.forces))
     }
 
     /// Lets a share of the sheets, and what is too old of the wake, go over into the modes, while bodies keep their velocities.

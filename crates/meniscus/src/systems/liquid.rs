@@ -122,7 +122,7 @@ impl<const D: usize> System<D> for Liquid<D> {
     }
 
     fn step(&mut self, world: &World<D>, now: Step) -> Result<Stats, StepFailure> {
-        let contacts = world.move_bodies(&mut self.state.bodies, now);
+        let (contacts, _) = world.move_bodies(&mut self.state.bodies, now);
         let surroundings = surroundings_of(world, now);
         let info = step(&mut self.state, &self.params, &surroundings, now.dt, &mut self.workspace)?;
         self.state.time = now.end;

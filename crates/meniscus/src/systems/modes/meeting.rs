@@ -1,7 +1,7 @@
 //! What bodies meet on their way.
 
 use meniscus_core::vector::norm;
-use meniscus_modal::{BodyState, Course, Encounters, Touching};
+use meniscus_modal::{BodyState, Course, Encounters, Hit, Touching};
 use meniscus_rigid::{RigidState, Touch};
 
 use super::things::{Things, plane};
@@ -24,21 +24,34 @@ fn go<const D: usize>(
     bodies: &mut [RigidState<D>],
     states: &mut [BodyState],
     now: Step,
-) -> ContactStats {
+) -> (ContactStats, Vec<Hit>) {
     things.give_motions(states, bodies);
-    let contacts = world.move_bodies(bodies, now);
+    let (contacts, hits) = world.move_bodies(bodies, now);
     for (k, (body, state)) in bodies.iter().zip(states).enumerate() {
         *state = things.state(k, body);
     }
-    contacts
+    let hit = |hit: meniscus_contact::Hit<D>| Hit {
+        body: hit.body,
+        other: hit.other,
+        arms: hit.arms.map(plane),
+        normal: plane(hit.normal),
+        velocity: plane(hit.velocity),
+        speed: hit.speed,
+        left: hit.left,
+        friction: hit.friction,
+        restitution: hit.restitution,
+    };
+    (contacts, hits.into_iter().map(hit).collect())
 }
 
 /// How near things are that touch, in cells: as in the liquid on a grid.
 const TOUCHING: f64 = 2e-3;
 
 impl<const D: usize> Encounters for Meeting<'_, D> {
-    fn travel(&mut self, states: &mut [BodyState], _: &[Course], _: f64) {
-        self.contacts = go(self.world, self.things, self.bodies, states, self.now);
+    fn travel(&mut self, states: &mut [BodyState], _: &[Course], _: f64) -> Vec<Hit> {
+        let hits;
+        (self.contacts, hits) = go(self.world, self.things, self.bodies, states, self.now);
+        hits
     }
 
     fn preview(&mut self, states: &mut [BodyState], _: &[Course], _: f64) {
