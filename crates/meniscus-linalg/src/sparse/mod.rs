@@ -15,7 +15,7 @@ mod product;
 #[cfg(test)]
 mod tests;
 
-pub use amg::{Amg, AmgError, AmgParams, Smoother, rigid_motions};
+pub use amg::{Amg, AmgError, AmgParams, rigid_motions};
 pub use block::Block;
 pub use bsr::{Bsr, Transposition};
 pub use gmres::{GmresParams, flexible_gmres};

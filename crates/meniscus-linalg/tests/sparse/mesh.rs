@@ -136,7 +136,11 @@ pub fn assemble<const R: usize, const C: usize>(
 }
 
 /// Holds rows and columns of numbers: what remains of them is `diagonal` in its place.
-pub fn hold<const B: usize>(matrix: &mut Bsr<B, B>, diagonal: f64, held: impl Fn(usize, usize) -> bool + Sync) {
+pub fn hold<const B: usize>(
+    matrix: &mut Bsr<B, B>,
+    diagonal: f64,
+    held: impl Fn(usize, usize) -> bool + Sync,
+) {
     matrix.update(|row, columns, blocks| {
         for (&column, block) in columns.iter().zip(blocks) {
             for r in 0..B {

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use meniscus_linalg::sparse::{Amg, AmgParams, Bsr, GmresParams, Product, Transposition, flexible_gmres, minres};
+use meniscus_linalg::sparse::{
+    Amg, AmgParams, Bsr, GmresParams, Product, Transposition, flexible_gmres, minres,
+};
 use meniscus_linalg::{SolveInfo, SolveParams};
 
 use super::mesh::*;
@@ -51,7 +53,7 @@ impl System {
         let viscosity = |k: usize| density(k) * case.viscous * h * h;
         let mut corners = BTreeMap::new();
         for (tet, label) in mesh.tets.iter().zip(&labels) {
-            tet.iter().for_each(|v| drop(corners.insert((*v, *label), 0)));
+            tet.iter().for_each(|v| _ = corners.insert((*v, *label), 0));
         }
         corners.values_mut().zip(0..).for_each(|(number, k)| *number = k);
         let pressures: Vec<[u32; 4]> =
@@ -211,7 +213,8 @@ pub fn iterations(case: Case, params: &AmgParams, compare: bool) -> (SolveInfo, 
         if !is_viscous {
             candidates.iter_mut().flatten().for_each(|values| values[3..].fill(0.0));
         }
-        Amg::new(&system.a, &candidates, &AmgParams { strength: 0.0, max_coarse: 300, ..*params }).expect("definite")
+        Amg::new(&system.a, &candidates, &AmgParams { strength: 0.02, max_coarse: 300, ..*params })
+            .expect("definite")
     });
     let mut first = |r: &[f64], z: &mut [f64]| match &mut of_velocities {
         Some(amg) => amg.apply(r, z),

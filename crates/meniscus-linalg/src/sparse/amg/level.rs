@@ -2,24 +2,18 @@
 
 use std::sync::Arc;
 
-use meniscus_core::parallel;
-
 use super::super::block::{Block, add_product, inverse, product, times};
 use super::super::bsr::{Bsr, Transposition};
 use super::super::pattern::{NONE, Pattern};
 use super::super::product::Product;
 use super::aggregates::{Aggregates, aggregate, strong};
-use super::arranged::{Arranged, Between, Vector};
+use super::arranged::{Arranged, Rows, Vector};
 use super::spectrum::largest_eigenvalue;
 use super::tentative::tentative;
-use super::{AmgError, AmgParams, Number, Smoother};
+use super::{AmgError, AmgParams, Number};
 
 /// Steps of Lanczos' method: they find the largest eigenvalue to a few percent.
 const STEPS: usize = 8;
-
-/// Chunks are swept independently of each other: together they may go too far, and a smoother must not double an error. Up to this factor
-/// of M^-1 A, estimated from below, nothing is done about it.
-const FARTHEST: f64 = 1.7;
 
 /// A diagonal entry of a coarse matrix below this fraction of the fine one's largest is of a vector that the matrix does not see, or of none.
 const NULL: f64 = 1e-12;
@@ -27,8 +21,12 @@ const NULL: f64 = 1e-12;
 /// What depends on patterns, candidates and aggregates, and stays when only the numbers of a matrix change.
 pub(super) struct Plan<const R: usize, const K: usize> {
     pub(super) pattern: Arc<Pattern>,
+    strong: Pattern,
     aggregates: Aggregates,
     tentative: Vec<Block<R, K>>,
+    candidates: Vec<Block<R, K>>,
+    /// From candidates to the unknowns of an aggregate.
+    combinations: Vec<Block<K, K>>,
     prolongation: Arc<Pattern>,
     transposition: Transposition,
     image: Product,
@@ -49,11 +47,12 @@ impl<const R: usize, const K: usize> Plan<R, K> {
         params: &AmgParams,
     ) -> (Self, Next<K>) {
         let pattern = Arc::clone(matrix.pattern());
-        let aggregates = aggregate(&strong(matrix, params.strength, parts));
+        let strong = strong(matrix, params.strength, parts);
+        let aggregates = aggregate(&strong);
         let (tentative, coarse_candidates) = tentative(candidates, &aggregates);
         let aggregates_of = |row: usize, columns: &mut Vec<u32>| {
             let mut last = NONE;
-            for &other in pattern.row(row) {
+            for &other in strong.row(row).iter().chain([&(row as u32)]) {
                 let aggregate = aggregates.of[other as usize];
                 if aggregate != NONE && aggregate != last {
                     columns.push(aggregate);
@@ -66,7 +65,18 @@ impl<const R: usize, const K: usize> Plan<R, K> {
         let image = Product::new(&pattern, &prolongation);
         let coarse = Product::new(transposition.pattern(), image.pattern());
         let parts = parts.map(|parts| aggregates.parts(parts));
-        let plan = Self { pattern, aggregates, tentative, prolongation, transposition, image, coarse };
+        let plan = Self {
+            pattern,
+            strong,
+            aggregates,
+            tentative,
+            candidates: candidates.to_vec(),
+            combinations: coarse_candidates.iter().map(inverse_triangle).collect(),
+            prolongation,
+            transposition,
+            image,
+            coarse,
+        };
         (plan, Next { candidates: coarse_candidates, parts })
     }
 
@@ -74,7 +84,8 @@ impl<const R: usize, const K: usize> Plan<R, K> {
         self.aggregates.count
     }
 
-    /// P = (I - factor D^-1 A) T.
+    /// P = (I - factor D^-1 A) T, where weakly coupled rows count as rows of the aggregate at hand, so that P reaches only as far as strong
+    /// couplings do, and candidates become what they would become without it.
     fn smoothed(&self, matrix: &Bsr<R, R>, inverse: &[Block<R, R>], factor: f64) -> Bsr<R, K> {
         let mut out = Bsr::zeros(Arc::clone(&self.prolongation));
         let (pattern, blocks) = out.parts_mut();
@@ -84,11 +95,18 @@ impl<const R: usize, const K: usize> Plan<R, K> {
                 places[column as usize] = place;
             }
             let (columns, factors) = matrix.row(row);
+            let mut strong = self.strong.row(row).iter().peekable();
             for (&column, a) in columns.iter().zip(factors) {
-                let aggregate = self.aggregates.of[column as usize];
+                let is_strong = strong.next_if_eq(&&column).is_some() || column as usize == row;
+                let aggregate = self.aggregates.of[if is_strong { column as usize } else { row }];
                 if aggregate != NONE {
                     let block = &mut blocks[places[aggregate as usize] as usize];
-                    add_product(block, a, &self.tentative[column as usize]);
+                    if is_strong {
+                        add_product(block, a, &self.tentative[column as usize]);
+                    } else {
+                        let extended = &self.candidates[column as usize];
+                        add_product(block, a, &product(extended, &self.combinations[aggregate as usize]));
+                    }
                 }
             }
             let step = inverse[row].map(|values| values.map(|value| -factor * value));
@@ -107,22 +125,16 @@ impl<const R: usize, const K: usize> Plan<R, K> {
     }
 }
 
-/// How errors are smoothed.
-enum Smoothing {
-    /// A symmetric sweep in every chunk, times a factor.
-    Sweep(Number),
-    /// Chebyshev's polynomial: how much of the last direction is kept and how much of the scaled residual is added, step by step.
-    Polynomial(Vec<[Number; 2]>),
-}
-
 /// The numbers of a level, in the precision of the cycle.
 pub(super) struct Level<const R: usize, const K: usize> {
     matrix: Arranged<R>,
-    smoothing: Smoothing,
-    down: Between<K, R>,
-    up: Between<R, K>,
+    /// The smoother, Chebyshev's polynomial in D^-1 A: how much of the last direction is kept and how much of the residual is added, step by step.
+    steps: Vec<[Number; 2]>,
+    down: Rows<K, R>,
+    up: Rows<R, K>,
     pub(super) b: Vector<R>,
     pub(super) x: Vector<R>,
+    /// The residual, and the last step of the smoother.
     r: Vector<R>,
     spare: Vector<R>,
 }
@@ -136,8 +148,7 @@ impl<const R: usize, const K: usize> Level<R, K> {
         scale: f64,
         is_finest: bool,
     ) -> Result<(Self, Bsr<K, K>), AmgError> {
-        let diagonal = matrix.diagonal_blocks();
-        let inverse = inverses(&diagonal, is_finest)?;
+        let inverse = inverses(&matrix.diagonal_blocks(), is_finest)?;
         let by_diagonal = |r: &[f64], z: &mut [f64]| {
             let blocks = r.as_chunks::<R>().0.iter().zip(z.as_chunks_mut::<R>().0).zip(&inverse);
             for ((r, z), inverse) in blocks {
@@ -150,23 +161,12 @@ impl<const R: usize, const K: usize> Level<R, K> {
         let restriction = plan.transposition.apply(&prolongation);
         let mut coarse = plan.coarse.compute(&restriction, &plan.image.compute(matrix, &prolongation));
         hold_unseen(&mut coarse, scale);
-        let (arranged, smoothing) = match params.smoother {
-            Smoother::GaussSeidel => {
-                let arranged = Arranged::new(matrix, &inverses(&swept(matrix, diagonal), is_finest)?, scale);
-                let factor = sweep_factor(matrix, &arranged, scale);
-                (arranged, Smoothing::Sweep(factor))
-            }
-            Smoother::Chebyshev { degree } => {
-                let steps = polynomial(degree.max(1), radius);
-                (Arranged::new(matrix, &inverse, scale), Smoothing::Polynomial(steps))
-            }
-        };
         let zeros = || vec![[0.0; R]; plan.pattern.rows()];
         let level = Self {
-            matrix: arranged,
-            smoothing,
-            down: Between::new(&restriction),
-            up: Between::new(&prolongation),
+            matrix: Arranged::new(matrix, &inverse, scale),
+            steps: polynomial(params.degree.max(1), radius),
+            down: Rows::new(&restriction, 1.0),
+            up: Rows::new(&prolongation, 1.0),
             b: zeros(),
             x: zeros(),
             r: zeros(),
@@ -177,42 +177,46 @@ impl<const R: usize, const K: usize> Level<R, K> {
 
     /// Smooths x = 0 and restricts what is left of b.
     pub(super) fn descend(&mut self, coarse: &mut [[Number; K]]) {
-        match &self.smoothing {
-            Smoothing::Sweep(factor) => {
-                self.matrix.sweep_from_zero(&self.b, &mut self.x);
-                if *factor != 1.0 {
-                    self.x.as_flattened_mut().iter_mut().for_each(|x| *x *= factor);
-                }
-            }
-            Smoothing::Polynomial(steps) => {
-                let Self { matrix, b, x, r, spare, .. } = self;
-                for (k, step) in steps.iter().enumerate() {
-                    matrix.step(*step, b, (k > 0).then_some(&x[..]), r, spare);
-                    std::mem::swap(x, spare);
-                }
-            }
+        let Self { matrix, steps, b, x, r, spare, .. } = self;
+        matrix.begin(steps[0][1], b, r, x);
+        for step in &steps[1..] {
+            matrix.step(*step, b, x, r, spare);
+            std::mem::swap(x, spare);
         }
-        self.matrix.residual(&self.b, &self.x, &mut self.r);
-        self.down.apply(&self.r, coarse, false);
+        matrix.rows.residual(b, x, r);
+        self.down.apply(&self.r, coarse);
     }
 
     /// Adds the correction of the next level and smooths.
     pub(super) fn ascend(&mut self, coarse: &[[Number; K]]) {
-        let Self { matrix, smoothing, up, b, x, r, spare, .. } = self;
-        up.apply(coarse, x, true);
-        match smoothing {
-            Smoothing::Sweep(factor) => {
-                matrix.sweep_on(*factor, b, x, spare);
-                std::mem::swap(x, spare);
-            }
-            Smoothing::Polynomial(steps) => {
-                for step in steps {
-                    matrix.step(*step, b, Some(x), r, spare);
-                    std::mem::swap(x, spare);
-                }
-            }
+        let Self { matrix, steps, up, b, x, r, spare, .. } = self;
+        up.add(coarse, x);
+        for step in steps {
+            matrix.step(*step, b, x, r, spare);
+            std::mem::swap(x, spare);
         }
     }
+
+    /// The prolongation alone.
+    #[cfg(test)]
+    pub(super) fn prolong(&self, coarse: &[[Number; K]]) -> Vector<R> {
+        let mut fine = vec![[0.0; R]; self.x.len()];
+        self.up.apply(coarse, &mut fine);
+        fine
+    }
+}
+
+/// The inverse of an upper triangle; a row with a zero on its diagonal is of no unknown.
+fn inverse_triangle<const K: usize>(triangle: &Block<K, K>) -> Block<K, K> {
+    let mut inverse = [[0.0; K]; K];
+    for c in (0..K).filter(|c| triangle[*c][*c] > 0.0) {
+        for r in (0..=c).rev().filter(|r| triangle[*r][*r] > 0.0) {
+            let unit = if r == c { 1.0 } else { 0.0 };
+            let known: f64 = (r + 1..=c).map(|m| triangle[r][m] * inverse[m][c]).sum();
+            inverse[r][c] = (unit - known) / triangle[r][r];
+        }
+    }
+    inverse
 }
 
 /// The inverses of the blocks on the diagonal. Those of coarse levels may be singular, where candidates are not seen by the matrix.
@@ -231,23 +235,6 @@ fn inverses<const B: usize>(blocks: &[Block<B, B>], strict: bool) -> Result<Vec<
     blocks.iter().enumerate().map(of).collect()
 }
 
-/// The diagonal for sweeps: with half of what couples a row to other chunks. Without it the sweeps of two chunks that are nearly rigid, each
-/// correcting for the other, would together go twice as far as they should, and what they overshoot no coarse level sees.
-fn swept<const B: usize>(matrix: &Bsr<B, B>, mut diagonal: Vec<Block<B, B>>) -> Vec<Block<B, B>> {
-    parallel::for_chunks(&mut diagonal, Arranged::<B>::CHUNK, |k, diagonal| {
-        let chunk = k * Arranged::<B>::CHUNK..k * Arranged::<B>::CHUNK + diagonal.len();
-        for (row, own) in chunk.clone().zip(diagonal) {
-            let (columns, blocks) = matrix.row(row);
-            for (_, block) in columns.iter().zip(blocks).filter(|(j, _)| !chunk.contains(&(**j as usize))) {
-                for r in 0..B {
-                    own[r][r] += 0.5 * block[r].iter().map(|value| value.abs()).sum::<f64>();
-                }
-            }
-        }
-    });
-    diagonal
-}
-
 /// Puts ones, in the scale of the matrix, on the diagonal where a coarse unknown stands for nothing that the matrix sees.
 fn hold_unseen<const B: usize>(matrix: &mut Bsr<B, B>, scale: f64) {
     matrix.update(|row, columns, blocks| {
@@ -259,22 +246,6 @@ fn hold_unseen<const B: usize>(matrix: &mut Bsr<B, B>, scale: f64) {
             }
         }
     });
-}
-
-/// What makes a sweep of all chunks at once a smoother.
-fn sweep_factor<const B: usize>(matrix: &Bsr<B, B>, arranged: &Arranged<B>, scale: f64) -> Number {
-    if arranged.chunks() == 1 {
-        return 1.0;
-    }
-    let count = matrix.pattern().rows();
-    let [mut b, mut x] = [vec![[0.0; B]; count], vec![[0.0; B]; count]];
-    let sweep = |r: &[f64], z: &mut [f64]| {
-        b.as_flattened_mut().iter_mut().zip(r).for_each(|(b, r)| *b = *r as Number);
-        arranged.sweep_from_zero(&b, &mut x);
-        z.iter_mut().zip(x.as_flattened()).for_each(|(z, x)| *z = f64::from(*x) / scale);
-    };
-    let farthest = largest_eigenvalue(matrix.height(), STEPS, |x, y| matrix.apply(x, y), sweep);
-    (FARTHEST / farthest).min(1.0) as Number
 }
 
 /// Chebyshev's polynomial for eigenvalues between 1.1 / 8 and 1.1 of the largest of D^-1 A.

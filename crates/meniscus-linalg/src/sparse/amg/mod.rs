@@ -34,8 +34,8 @@ pub struct AmgParams {
     pub max_coarse: usize,
     /// Levels above the dense one at most.
     pub max_levels: usize,
-    /// What smooths errors before and after the correction by the next level.
-    pub smoother: Smoother,
+    /// The degree of the polynomial in D^-1 A that smooths errors before and after the correction by the next level.
+    pub degree: usize,
 }
 
 impl Default for AmgParams {
@@ -45,21 +45,9 @@ impl Default for AmgParams {
             relaxation: 4.0 / 3.0,
             max_coarse: 200,
             max_levels: 10,
-            smoother: Smoother::GaussSeidel,
+            degree: 2,
         }
     }
-}
-
-/// What smooths errors. Both are symmetric, and give the same bits for any number of threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Smoother {
-    /// A symmetric sweep of Gauss-Seidel within chunks of rows. Rows that are coupled should have numbers that are near to each other.
-    GaussSeidel,
-    /// A polynomial of D^-1 A.
-    Chebyshev {
-        /// The degree of the polynomial in D^-1 A, times D^-1: so many residuals are taken.
-        degree: usize,
-    },
 }
 
 /// Why there is no hierarchy.
@@ -173,6 +161,9 @@ impl<const R: usize, const K: usize> Amg<R, K> {
             amg.finest = Some((plan, level));
             while coarse.height() > params.max_coarse && amg.levels.len() + 1 < params.max_levels {
                 sizes.push([coarse.height(), coarse.pattern().len() * K * K]);
+                // Coarse matrices couple farther: what counts as strong is halved from level to level.
+                let strength = params.strength * 0.5f64.powi(amg.plans.len() as i32 + 1);
+                let params = &AmgParams { strength, ..*params };
                 let (plan, after) = Plan::new(&coarse, &next.candidates, next.parts.as_deref(), params);
                 let (level, after_coarse) = Level::new(&plan, &coarse, params, scale, false)?;
                 amg.plans.push(plan);
