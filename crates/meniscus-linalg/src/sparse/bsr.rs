@@ -168,7 +168,8 @@ fn row_product<const R: usize, const C: usize>(
     x: &[[f64; C]],
 ) -> [f64; R] {
     let mut lanes = [[0.0; R]; 4];
-    let ((columns, last_columns), (blocks, last_blocks)) = (columns.as_chunks::<4>(), blocks.as_chunks::<4>());
+    let ((columns, last_columns), (blocks, last_blocks)) =
+        (columns.as_chunks::<4>(), blocks.as_chunks::<4>());
     for (columns, blocks) in columns.iter().zip(blocks) {
         for lane in 0..4 {
             let product = times(&blocks[lane], &x[columns[lane] as usize]);

@@ -177,7 +177,8 @@ impl Basis {
             column[row + 1] = cosine * lower - sine * upper;
         }
         let length = column[k].hypot(column[k + 1]);
-        let [cosine, sine] = if length > 0.0 { [column[k] / length, column[k + 1] / length] } else { [1.0, 0.0] };
+        let [cosine, sine] =
+            if length > 0.0 { [column[k] / length, column[k + 1] / length] } else { [1.0, 0.0] };
         column[k] = length;
         column.truncate(k + 1);
         self.columns.push(column);

@@ -49,7 +49,8 @@ pub fn minres(
             let relative_residual = reached;
             return Ok(SolveInfo { iterations, relative_residual, history, sealed: Vec::new(), profile });
         }
-        if history.len() > params.max_iterations || !(reached.is_finite() && start.is_finite() && beta > 0.0) {
+        if history.len() > params.max_iterations || !(reached.is_finite() && start.is_finite() && beta > 0.0)
+        {
             return Err(SolveError::NotConverged { tolerance: params.tolerance, history });
         }
         let scale = 1.0 / beta;

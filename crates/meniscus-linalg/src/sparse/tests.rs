@@ -163,7 +163,8 @@ fn gmres_with_a_preconditioner_that_changes_finds_the_direct_solution() {
         };
         let params = GmresParams { tolerance: 1e-11, max_iterations: 2000, restart };
         let mut x = vec![3.0; 200];
-        let info = flexible_gmres(&b, &mut x, |p, q| matrix.apply(p, q), precondition, &params).expect("converges");
+        let info =
+            flexible_gmres(&b, &mut x, |p, q| matrix.apply(p, q), precondition, &params).expect("converges");
         assert!(difference(&x, &exact) < 1e-8, "restart {restart}: {}", difference(&x, &exact));
         assert!(info.relative_residual <= 1e-11 && info.history.len() == info.iterations + 1);
         // Within a cycle the residual never grows.

@@ -45,7 +45,8 @@ impl<const R: usize, const C: usize> Rows<R, C> {
     #[inline(always)]
     fn product(&self, row: usize, x: &[[Number; C]]) -> [Number; R] {
         let mut lanes = [[0.0; R]; 4];
-        let (groups, rest) = self.entries[self.starts[row] as usize..self.starts[row + 1] as usize].as_chunks::<4>();
+        let (groups, rest) =
+            self.entries[self.starts[row] as usize..self.starts[row + 1] as usize].as_chunks::<4>();
         for group in groups {
             for lane in 0..4 {
                 let product = times(&group[lane].block, &x[group[lane].column as usize]);
@@ -68,7 +69,12 @@ impl<const R: usize, const C: usize> Rows<R, C> {
     }
 
     /// Calls `f` with each entry of y and of A x, row by row.
-    fn each(&self, x: &[[Number; C]], y: &mut [[Number; R]], f: impl Fn(usize, &mut [Number; R], [Number; R]) + Sync) {
+    fn each(
+        &self,
+        x: &[[Number; C]],
+        y: &mut [[Number; R]],
+        f: impl Fn(usize, &mut [Number; R], [Number; R]) + Sync,
+    ) {
         parallel::for_chunks(y, CHUNK, |k, y| {
             simd(
                 #[inline(always)]
@@ -111,7 +117,13 @@ impl<const B: usize> Arranged<B> {
     }
 
     /// direction = step D^-1 b, x = direction: the first step from x = 0.
-    pub(super) fn begin(&self, step: Number, b: &[[Number; B]], direction: &mut [[Number; B]], x: &mut [[Number; B]]) {
+    pub(super) fn begin(
+        &self,
+        step: Number,
+        b: &[[Number; B]],
+        direction: &mut [[Number; B]],
+        x: &mut [[Number; B]],
+    ) {
         parallel::for_both_chunks([CHUNK; 2], direction, x, |k, direction, x| {
             for (row, (direction, x)) in (k * CHUNK..).zip(direction.iter_mut().zip(x)) {
                 *direction = times(&self.inverse[row], &b[row]).map(|change| step * change);

@@ -57,7 +57,8 @@ impl Coarsest {
             return;
         }
         for (x, row) in x.iter_mut().zip(self.inverse.chunks_exact(self.size)) {
-            let (mut lanes, (row, row_rest), (b, b_rest)) = ([0.0; 8], row.as_chunks::<8>(), b.as_chunks::<8>());
+            let (mut lanes, (row, row_rest), (b, b_rest)) =
+                ([0.0; 8], row.as_chunks::<8>(), b.as_chunks::<8>());
             for (row, b) in row.iter().zip(b) {
                 for lane in 0..8 {
                     lanes[lane] += row[lane] * b[lane];

@@ -26,7 +26,8 @@ const COPIED: usize = 1 << 13;
 /// How a hierarchy is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AmgParams {
-    /// Two unknowns are strongly coupled if |a_ij| is at least this fraction of the geometric mean of their diagonal entries.
+    /// Two unknowns are strongly coupled if |a_ij| is at least this fraction of the geometric mean of their diagonal entries, and
+    /// half as much on each next level. For blocks of a mesh 0.04, or 0.02, makes smaller hierarchies.
     pub strength: f64,
     /// The Jacobi step that smooths the prolongation, as a fraction of the inverse of the largest eigenvalue of D^-1 A.
     pub relaxation: f64,
@@ -40,13 +41,7 @@ pub struct AmgParams {
 
 impl Default for AmgParams {
     fn default() -> Self {
-        Self {
-            strength: 0.08,
-            relaxation: 4.0 / 3.0,
-            max_coarse: 200,
-            max_levels: 10,
-            degree: 2,
-        }
+        Self { strength: 0.08, relaxation: 4.0 / 3.0, max_coarse: 200, max_levels: 10, degree: 2 }
     }
 }
 
@@ -102,11 +97,7 @@ impl<const R: usize, const K: usize> Amg<R, K> {
     ///
     /// # Errors
     /// If the matrix is not square, has no positive definite blocks on its diagonal, or candidates are missing.
-    pub fn new(
-        matrix: &Bsr<R, R>,
-        candidates: &[Block<R, K>],
-        params: &AmgParams,
-    ) -> Result<Self, AmgError> {
+    pub fn new(matrix: &Bsr<R, R>, candidates: &[Block<R, K>], params: &AmgParams) -> Result<Self, AmgError> {
         Self::build(matrix, candidates, None, params)
     }
 

@@ -11,9 +11,8 @@ use crate::sparse::pattern::NONE;
 fn square(n: usize) -> Bsr<1, 1> {
     let near = |row: usize| {
         let (x, y) = (row % n, row / n);
-        let all = (y.saturating_sub(1)..n.min(y + 2)).flat_map(move |j| {
-            (x.saturating_sub(1)..n.min(x + 2)).map(move |i| (j * n + i) as u32)
-        });
+        let all = (y.saturating_sub(1)..n.min(y + 2))
+            .flat_map(move |j| (x.saturating_sub(1)..n.min(x + 2)).map(move |i| (j * n + i) as u32));
         all.collect::<Vec<_>>()
     };
     let pattern = Pattern::from_rows(n * n, n * n, |row, columns| columns.extend(near(row)));
@@ -54,7 +53,9 @@ fn the_tentative_prolongation_reproduces_the_candidates_with_orthonormal_columns
         (0..60).map(|k| [1, 7, 31].map(|m| f64::from(k * m % 37) * 0.1 + 5.0)).collect();
     let candidates = rigid_motions(&points);
     let aggregates = aggregates::Aggregates {
-        of: (0..60).map(|k| [0, 1, 1, NONE][k.min(3)].min(if k < 4 { NONE } else { 2 + k as u32 % 5 })).collect(),
+        of: (0..60)
+            .map(|k| [0, 1, 1, NONE][k.min(3)].min(if k < 4 { NONE } else { 2 + k as u32 % 5 }))
+            .collect(),
         count: 7,
     };
     let (blocks, coarse) = tentative(&candidates, &aggregates);
@@ -121,6 +122,8 @@ fn what_is_not_definite_is_refused() {
     assert_eq!(new(&matrix, 399), AmgError::Length { expected: 400, found: 399 });
     let mut amg = Amg::new(&matrix, &vec![[[1.0]]; 400], &AmgParams::default()).expect("definite");
     assert_eq!(amg.refresh(&square(21)), Err(AmgError::Pattern));
-    matrix.update(|row, _, blocks| blocks.iter_mut().for_each(|b| b[0][0] *= if row == 77 { -1.0 } else { 1.0 }));
+    matrix.update(|row, _, blocks| {
+        blocks.iter_mut().for_each(|b| b[0][0] *= if row == 77 { -1.0 } else { 1.0 });
+    });
     assert_eq!(new(&matrix, 400), AmgError::Diagonal { row: 77 });
 }
