@@ -277,10 +277,10 @@ fn long_two_fluids_in_all_sizes() {
                 line += &format!(" {}", info.iterations);
                 line += &minres.map_or(String::new(), |minres| format!(" (MINRES {minres})"));
                 let most = match (viscous, capillary) {
-                    (0.0, 0.0) => 13,
-                    (0.0, 1.0) => 33,
-                    (1.0, 0.0) => 34,
-                    _ => 100,
+                    (0.0, 0.0) => 12,
+                    (0.0, 1.0) => 22,
+                    (1.0, 0.0) => 26,
+                    _ => 38,
                 };
                 assert!(info.iterations <= most, "{line}");
             }

@@ -80,6 +80,7 @@ impl<const R: usize, const K: usize> Plan<R, K> {
         (plan, Next { candidates: coarse_candidates, parts })
     }
 
+    #[cfg(test)]
     pub(super) fn aggregates(&self) -> usize {
         self.aggregates.count
     }
