@@ -24,6 +24,9 @@ impl Coarsest {
     /// Of a matrix and of the numbers it is to be divided by first.
     pub(super) fn new<const B: usize>(matrix: &Bsr<B, B>, scale: f64) -> Self {
         let size = matrix.height();
+        if size == 0 {
+            return Self::empty();
+        }
         let diagonal = matrix.diagonal();
         // Scaled to ones on the diagonal, what is zero does not depend on how different its rows are.
         let root = |i: usize| if diagonal[i] > 0.0 { diagonal[i].sqrt() } else { 1.0 };

@@ -236,14 +236,16 @@ fn inverses<const B: usize>(blocks: &[Block<B, B>], strict: bool) -> Result<Vec<
     blocks.iter().enumerate().map(of).collect()
 }
 
-/// Puts ones, in the scale of the matrix, on the diagonal where a coarse unknown stands for nothing that the matrix sees.
+/// Puts a number on the diagonal where a coarse unknown stands for nothing that the matrix sees: one like those beside it.
 fn hold_unseen<const B: usize>(matrix: &mut Bsr<B, B>, scale: f64) {
     matrix.update(|row, columns, blocks| {
         let own = columns.binary_search(&(row as u32)).expect("aggregates are coupled to themselves");
+        let largest = (0..B).map(|r| blocks[own][r][r]).fold(0.0, f64::max);
+        let instead = if largest > NULL * scale { largest } else { scale };
         for r in 0..B {
             let seen = blocks[own][r][r] > NULL * scale;
             if !seen {
-                blocks[own][r][r] = scale;
+                blocks[own][r][r] = instead;
             }
         }
     });

@@ -127,3 +127,33 @@ fn what_is_not_definite_is_refused() {
     });
     assert_eq!(new(&matrix, 400), AmgError::Diagonal { row: 77 });
 }
+
+/// Nothing is coupled: there are no aggregates, and the smoother is all there is.
+#[test]
+fn a_diagonal_is_solved_by_the_smoother() {
+    let pattern = Arc::new(Pattern::from_rows(300, 300, |row, columns| columns.push(row as u32)));
+    let matrix = Bsr::<1, 1>::assembled(pattern, |row, _, blocks| blocks[0][0][0] = 1.0 + row as f64);
+    let mut amg = Amg::new(&matrix, &vec![[[1.0]]; 300], &AmgParams::default()).expect("definite");
+    let (b, mut x) = (vec![1.0; 300], vec![0.0; 300]);
+    let params = crate::SolveParams { tolerance: 1e-6, max_iterations: 3 };
+    let product = |p: &[f64], q: &mut [f64]| matrix.apply(p, q);
+    crate::conjugate_gradients(&b, &mut x, product, |r, z| amg.apply(r, z), &params).expect("converges");
+    assert!((0..300).all(|row| (x[row] * (1.0 + row as f64) - 1.0).abs() < 1e-4));
+}
+
+/// Vectors as they come from other units are within reach.
+#[test]
+fn a_cycle_is_linear_in_its_scale() {
+    let mut matrix = square(20);
+    let mut amg = Amg::new(&matrix, &vec![[[1.0]]; 400], &AmgParams::default()).expect("definite");
+    let r: Vec<f64> = (0..400).map(|i| (i as f64).sin()).collect();
+    let [mut z, mut far] = [vec![0.0; 400], vec![0.0; 400]];
+    amg.apply(&r, &mut z);
+    matrix.update(|_, _, blocks| blocks.iter_mut().for_each(|b| b[0][0] *= 1e60));
+    amg.refresh(&matrix).expect("the same pattern");
+    amg.apply(&r.iter().map(|r| 1e-70 * r).collect::<Vec<_>>(), &mut far);
+    let size = z.iter().fold(0.0f64, |size, z| size.max(z.abs()));
+    assert!(z.iter().zip(&far).all(|(z, far)| (z - 1e130 * far).abs() < 1e-5 * size));
+    amg.apply(&[0.0; 400], &mut far);
+    assert!(far.iter().all(|z| *z == 0.0));
+}
