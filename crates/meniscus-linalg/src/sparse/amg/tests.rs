@@ -146,7 +146,7 @@ fn a_diagonal_is_solved_by_the_smoother() {
 fn a_cycle_is_linear_in_its_scale() {
     let mut matrix = square(20);
     let mut amg = Amg::new(&matrix, &vec![[[1.0]]; 400], &AmgParams::default()).expect("definite");
-    let r: Vec<f64> = (0..400).map(|i| (i as f64).sin()).collect();
+    let r: Vec<f64> = (0..400).map(|i| f64::from(i).sin()).collect();
     let [mut z, mut far] = [vec![0.0; 400], vec![0.0; 400]];
     amg.apply(&r, &mut z);
     matrix.update(|_, _, blocks| blocks.iter_mut().for_each(|b| b[0][0] *= 1e60));
