@@ -4,6 +4,8 @@
 //! unknowns coupled to many cells, and low-rank terms in factored form. [`Solver`] solves with it by
 //! conjugate gradients in f64, preconditioned by a multigrid in f32 that carries every kind of term to
 //! every level. [`solve_bounded`] minimises with bounds. [`conjugate_gradients`] is the same iteration for any other operator and preconditioner.
+//!
+//! [`sparse`] is for unstructured meshes: matrices of small blocks, algebraic multigrid, GMRES and MINRES.
 
 mod bounded;
 mod conjugate;
@@ -15,6 +17,7 @@ mod plane;
 mod profile;
 mod real;
 mod solver;
+pub mod sparse;
 mod vectors;
 
 pub use bounded::{BoundedInfo, solve_bounded};

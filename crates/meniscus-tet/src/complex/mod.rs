@@ -1,0 +1,1 @@
+//! The complex: tets with labels that fill the whole domain.

@@ -1,0 +1,1 @@
+//! Finite elements on the complex: forces, masses and constraints of a step.
