@@ -3,3 +3,5 @@
 
 pub mod complex;
 pub mod fem;
+pub mod predicates;
+pub mod quality;
