@@ -27,7 +27,9 @@ pub use cavity::{Cavity, CavityError, CavityTet, WallFace};
 pub use check::Violation;
 pub use ring::Ring;
 pub use strata::{Sheet, StarStrata, Stratum};
-pub use values::VertexValues;
+pub use values::{NoValues, VertexValues};
+
+use crate::quality::volume;
 
 /// What stands for no vertex and no tet.
 const NONE: u32 = u32::MAX;
@@ -151,6 +153,19 @@ impl Complex {
     /// The positions by vertex; meaningless in free slots.
     pub fn positions(&self) -> &[[f64; 3]] {
         &self.positions
+    }
+
+    /// The volumes of the labels among some tets, in the order in which they are met.
+    pub(crate) fn volumes_of(&self, tets: &[u32]) -> Vec<(u8, f64)> {
+        let mut volumes: Vec<(u8, f64)> = Vec::new();
+        for &tet in tets {
+            let part = volume(self.points(tet));
+            match volumes.iter_mut().find(|v| v.0 == self.label(tet)) {
+                Some(v) => v.1 += part,
+                None => volumes.push((self.label(tet), part)),
+            }
+        }
+        volumes
     }
 
     /// Puts a vertex elsewhere. The caller answers for the tets around it.

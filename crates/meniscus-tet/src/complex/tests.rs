@@ -1,6 +1,5 @@
 use super::test_meshes::kuhn;
 use super::*;
-use crate::quality::volume;
 
 fn total_volume(complex: &Complex) -> f64 {
     complex.tets().map(|t| volume(complex.points(t))).sum()

@@ -11,7 +11,10 @@ pub trait VertexValues {
 }
 
 /// No values.
-impl VertexValues for () {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoValues;
+
+impl VertexValues for NoValues {
     fn interpolate(&mut self, _: u32, _: &[(u32, f64)]) {}
     fn permute(&mut self, _: &[u32]) {}
 }

@@ -1,0 +1,203 @@
+//! Repairs: operations that make bad tets better without changing what the complex stands for.
+//!
+//! An operation is made if the worst of the tets that it makes is better than the worst of those that it takes, if it changes the volume of no label
+//! (inside of a fluid; on interfaces by no more than [`VOLUME_TOLERANCE`] times the cube of the edges' length, which is booked) and turns no face of an interface by
+//! more than 15 degrees, and if every stratum keeps its topology.
+
+mod collapse;
+mod cone;
+mod edges;
+mod faces;
+mod insert;
+mod klincsek;
+mod link;
+mod smooth;
+mod split;
+#[cfg(test)]
+mod tests;
+
+use meniscus_core::vector::{add_scaled, cross, dot, norm, sub};
+
+use crate::complex::{Complex, VertexValues};
+use crate::container::{Container, distance};
+use crate::quality::quality;
+
+/// The most an operation on an interface may change the volume of a label, over the cube of the mean edge.
+pub const VOLUME_TOLERANCE: f64 = 1e-4;
+
+/// How much better the worst tet must become.
+const GAIN: f64 = 1e-6;
+
+/// The cosine of the angle that no face of an interface turns by.
+const MAX_TURN: f64 = 0.965_925_826_289_068_3;
+
+/// What repairs did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Books {
+    /// Vertices smoothed.
+    pub smoothed: usize,
+    /// Edges removed.
+    pub edges_removed: usize,
+    /// Faces removed.
+    pub faces_removed: usize,
+    /// Edges collapsed.
+    pub collapsed: usize,
+    /// Edges split.
+    pub split: usize,
+    /// Vertices put into cavities.
+    pub inserted: usize,
+    /// Sum of the absolute changes of labels' volumes by operations on interfaces.
+    pub volume_moved: f64,
+}
+
+impl Books {
+    /// All operations together.
+    pub fn operations(&self) -> usize {
+        self.smoothed + self.edges_removed + self.faces_removed + self.collapsed + self.split + self.inserted
+    }
+
+    /// Adds what other repairs did.
+    pub fn add(&mut self, other: &Self) {
+        self.smoothed += other.smoothed;
+        self.edges_removed += other.edges_removed;
+        self.faces_removed += other.faces_removed;
+        self.collapsed += other.collapsed;
+        self.split += other.split;
+        self.inserted += other.inserted;
+        self.volume_moved += other.volume_moved;
+    }
+}
+
+/// Where operations work: the complex, what follows it, and the books.
+pub struct Editor<'a> {
+    complex: &'a mut Complex,
+    container: &'a Container,
+    values: &'a mut dyn VertexValues,
+    /// The way that each vertex still has to go: tets are judged by their worse shape now and at its end. Empty where nothing moves.
+    ahead: Vec<[f64; 3]>,
+    /// What was done.
+    pub books: Books,
+}
+
+impl<'a> Editor<'a> {
+    /// An editor of a complex that is at rest.
+    pub fn new(complex: &'a mut Complex, container: &'a Container, values: &'a mut dyn VertexValues) -> Self {
+        Self { complex, container, values, ahead: Vec::new(), books: Books::default() }
+    }
+
+    /// An editor of a complex on the move. The ways are returned by [`Editor::finish`].
+    pub(crate) fn moving(
+        complex: &'a mut Complex,
+        container: &'a Container,
+        values: &'a mut dyn VertexValues,
+        ahead: Vec<[f64; 3]>,
+    ) -> Self {
+        Self { complex, container, values, ahead, books: Books::default() }
+    }
+
+    /// What was done, and the ways ahead.
+    pub(crate) fn finish(self) -> (Books, Vec<[f64; 3]>) {
+        (self.books, self.ahead)
+    }
+
+    /// The complex.
+    pub fn complex(&self) -> &Complex {
+        self.complex
+    }
+
+    /// Tries to bring every tet to a quality of `target`: rounds over those below, worst first, until a round changes nothing.
+    pub fn improve(&mut self, target: f64, rounds: usize) {
+        for _ in 0..rounds {
+            let mut bad: Vec<(f64, u32)> = self.complex.tets().map(|t| (self.measure_tet(t), t)).collect();
+            bad.retain(|b| b.0 < target);
+            bad.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let bad: Vec<(u32, [u32; 4])> =
+                bad.into_iter().map(|(_, t)| (t, self.complex.corners(t))).collect();
+            let before = self.books.operations();
+            for (tet, corners) in bad {
+                self.improve_tet(tet, corners, target);
+            }
+            if self.books.operations() == before {
+                break;
+            }
+        }
+    }
+
+    /// Tries the operations in order until the tet is gone or good.
+    fn improve_tet(&mut self, tet: u32, corners: [u32; 4], target: f64) {
+        let pairs = || (0..4).flat_map(|i| (0..i).map(move |j| (j, i)));
+        for vertex in corners {
+            if self.is_done(tet, corners, target) {
+                return;
+            }
+            self.smooth(vertex, target);
+        }
+        for (i, j) in pairs() {
+            if self.is_done(tet, corners, target) {
+                return;
+            }
+            self.remove_edge(tet, corners[i], corners[j]);
+        }
+        for corner in 0..4 {
+            if self.is_done(tet, corners, target) {
+                return;
+            }
+            self.remove_face(tet, corner);
+        }
+        for (i, j) in pairs() {
+            if self.is_done(tet, corners, target) {
+                return;
+            }
+            self.collapse(tet, corners[i], corners[j]);
+        }
+        if !self.is_done(tet, corners, target) {
+            self.insert(tet);
+        }
+    }
+
+    fn is_done(&self, tet: u32, corners: [u32; 4], target: f64) -> bool {
+        !self.complex.has_tet(tet) || self.complex.corners(tet) != corners || self.measure_tet(tet) >= target
+    }
+
+    /// The quality of a tet, or if it is worse that at the end of the motion.
+    fn measure_tet(&self, tet: u32) -> f64 {
+        self.measure(self.complex.corners(tet))
+    }
+
+    /// The quality of the tet with these corners, or if it is worse that at the end of the motion.
+    fn measure(&self, corners: [u32; 4]) -> f64 {
+        let now = quality(corners.map(|v| self.complex.position(v)));
+        if self.ahead.is_empty() { now } else { now.min(quality(corners.map(|v| self.end_of(v)))) }
+    }
+
+    fn worst(&self, tets: &[u32]) -> f64 {
+        tets.iter().map(|&t| self.measure_tet(t)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn way(&self, vertex: u32) -> [f64; 3] {
+        self.ahead.get(vertex as usize).copied().unwrap_or_default()
+    }
+
+    fn end_of(&self, vertex: u32) -> [f64; 3] {
+        add_scaled(self.complex.position(vertex), 1.0, self.way(vertex))
+    }
+
+    /// A vertex that is new or elsewhere takes its values, and its way, from what was there.
+    fn follow(&mut self, vertex: u32, sources: &[(u32, f64)]) {
+        self.values.interpolate(vertex, sources);
+        if !self.ahead.is_empty() {
+            self.ahead.interpolate(vertex, sources);
+        }
+    }
+
+    fn length(&self, a: u32, b: u32) -> f64 {
+        distance(self.complex.position(a), self.complex.position(b))
+    }
+}
+
+/// Whether two triangles face less than 15 degrees apart.
+fn faces_alike(a: [[f64; 3]; 3], b: [[f64; 3]; 3]) -> bool {
+    let normal = |[p, q, r]: [[f64; 3]; 3]| cross(sub(q, p), sub(r, p));
+    let (m, n) = (normal(a), normal(b));
+    dot(m, n) > MAX_TURN * norm(m) * norm(n)
+}
