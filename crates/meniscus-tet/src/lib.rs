@@ -2,7 +2,8 @@
 //! mesh, and velocities live at its vertices.
 //!
 //! The modules stand on each other in this order: [`predicates`] and [`quality`] know tets by their corners alone; [`complex`] joins them; [`container`] knows
-//! the walls; [`repair`] makes bad tets better; [`motion`] moves vertices, with repairs on the way.
+//! the walls; [`repair`] makes bad tets better; [`sizing`] keeps edges as long as wanted; [`motion`] moves vertices, with
+//! repairs on the way; [`seed`] makes first meshes.
 
 pub mod complex;
 pub mod container;
@@ -11,3 +12,5 @@ pub mod motion;
 pub mod predicates;
 pub mod quality;
 pub mod repair;
+pub mod seed;
+pub mod sizing;

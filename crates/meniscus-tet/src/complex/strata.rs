@@ -121,6 +121,13 @@ impl Complex {
         }
     }
 
+    /// The vertices of a tet on its faces at other labels; some may be named twice.
+    pub fn interface_corners(&self, tet: u32) -> impl Iterator<Item = u32> + '_ {
+        let at_interface =
+            move |&corner: &usize| matches!(self.sheet(tet, corner), Some(Sheet::Interface(..)));
+        (0..4).filter(at_interface).flat_map(move |corner| self.face(tet, corner))
+    }
+
     /// The strata around a vertex, given its star.
     pub fn star_strata(&self, vertex: u32, star: &[u32]) -> StarStrata {
         let mut strata = StarStrata::default();
