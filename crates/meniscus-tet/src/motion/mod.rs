@@ -24,7 +24,7 @@ pub struct MotionParams {
 
 impl Default for MotionParams {
     fn default() -> Self {
-        Self { quality: 0.3, passes: 10 }
+        Self { quality: 0.1, passes: 10 }
     }
 }
 
