@@ -105,7 +105,8 @@ impl Editor<'_> {
                 && let Some(tet) = self.complex().tet_of_edge(a, b)
                 && self.ratio(&wanted, a, b) < SHORT
             {
-                self.collapse_short(tet, a, b, COLLAPSE_FLOOR);
+                let longest = LONG * wanted[a as usize].min(wanted[b as usize]);
+                self.collapse_short(tet, a, b, COLLAPSE_FLOOR, longest);
             }
         }
     }

@@ -1,5 +1,5 @@
 //! Shapes in prescribed flows: what motion, repair and sizing do to volumes and surfaces (TET-VALIDATION B).
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "the figures are for whoever runs the tests by hand")]
 
 use std::f64::consts::PI;
 use std::time::Instant;
@@ -162,11 +162,17 @@ fn shear_and_back(edges_a_radius: f64, liquids: &[Shape<3>], steps: usize) -> Ru
     let sizing = Sizing { surface, interior: 8.0 * surface, growth: 1.4 };
     let mut run = Run::new([-1.4, -0.8, -0.5], [1.4, 0.8, 0.5], liquids, sizing);
     run.tell("shear");
+    let labels = 1..=liquids.len() as u8;
+    let volumes: Vec<f64> = labels.clone().map(|l| run.volume(l)).collect();
     for sign in [1.0, -1.0] {
         for _ in 0..steps {
             run.step(|x| path(x, 0.0, sign * 3.0 / steps as f64, |x, _| shear(x)));
         }
         run.tell("shear");
+        for label in labels.clone() {
+            let change = run.volume(label) / volumes[usize::from(label) - 1] - 1.0;
+            println!("volume of {label}: {change:.3e}");
+        }
     }
     run.complex.check().unwrap();
     run
@@ -176,8 +182,7 @@ fn shear_and_back(edges_a_radius: f64, liquids: &[Shape<3>], steps: usize) -> Ru
 fn a_ball_that_is_sheared_and_sheared_back() {
     let ball = Shape::sphere([0.0; 3], 0.2).unwrap();
     let run = shear_and_back(6.0, std::slice::from_ref(&ball), 40);
-    let exact = 4.0 / 3.0 * PI * 0.2_f64.powi(3);
-    println!("volume {:.3e}, difference {:.3e}", run.volume(1) / exact - 1.0, run.distance_to(&ball) / exact);
+    println!("difference {:.3e}", run.distance_to(&ball) / run.volume(1));
     assert_eq!(run.stuck, 0);
 }
 
@@ -231,7 +236,6 @@ fn a_triple_line_is_sheared_and_stays_one() {
     let half = Shape::intersection(vec![ball.clone(), Shape::half_space([0.0; 3], [0.0, 0.6, 0.8]).unwrap()])
         .unwrap();
     let run = shear_and_back(6.0, &[half, ball], 40);
-    println!("volumes {} {}", run.volume(1), run.volume(2));
     let strata: Vec<Stratum> = run.complex.vertices().map(|v| run.complex.strata(v).vertex()).collect();
     assert_eq!(strata.iter().filter(|&&s| s == Stratum::Point).count(), 8, "the corners of the box");
     assert_eq!(run.stuck, 0);

@@ -12,8 +12,20 @@ use crate::complex::{Cavity, Sheet, WallFace};
 enum Demand {
     /// It must rise.
     Better,
-    /// It must not fall below this, nor below what it was.
-    AtLeast(f64),
+    /// It must not fall below `floor`, nor below what it was, and no new edge must be longer than `longest`.
+    Shorten { floor: f64, longest: f64 },
+}
+
+impl Demand {
+    /// Whether a cone with the apex at `x` may take the place of tets of which the worst is this good.
+    fn allows(self, before: f64, cone: &Cone, x: [f64; 3]) -> bool {
+        match self {
+            Self::Better => cone.worst(x) >= before + GAIN,
+            Self::Shorten { floor, longest } => {
+                cone.reach(x) <= longest && cone.worst(x) >= floor.min(before)
+            }
+        }
+    }
 }
 
 impl Editor<'_> {
@@ -22,9 +34,10 @@ impl Editor<'_> {
         self.collapse_if(tet, a, b, Demand::Better)
     }
 
-    /// Collapses an edge of a tet because it is short, if the worst tet around it does not become worse than `floor`, or than it is.
-    pub fn collapse_short(&mut self, tet: u32, a: u32, b: u32, floor: f64) -> bool {
-        self.collapse_if(tet, a, b, Demand::AtLeast(floor))
+    /// Collapses an edge of a tet because it is short, if the worst tet around it does not become worse than `floor`, or than it is, and no edge becomes
+    /// longer than `longest`.
+    pub fn collapse_short(&mut self, tet: u32, a: u32, b: u32, floor: f64, longest: f64) -> bool {
+        self.collapse_if(tet, a, b, Demand::Shorten { floor, longest })
     }
 
     fn collapse_if(&mut self, tet: u32, a: u32, b: u32, demand: Demand) -> bool {
@@ -52,7 +65,7 @@ impl Editor<'_> {
         cone.hold_sheets(self, a.vertex, &a.strata, Some(b.vertex));
         let volumes = self.complex.volumes_of(&a.star);
         let x = self.complex.position(b.vertex);
-        if !meets(demand, self.worst(&a.star), cone.worst(x)) || !cone.keeps_sheets(x) {
+        if !demand.allows(self.worst(&a.star), &cone, x) || !cone.keeps_sheets(x) {
             return false;
         }
         let Some(moved) = cone.volume_moved(x, &volumes) else { return false };
@@ -82,7 +95,7 @@ impl Editor<'_> {
         let middle = self.container.project(&walls, add_scaled(from.map(|c| 0.5 * c), 0.5, to));
         let leeway = cone.leeway(self, middle, &walls, &volumes);
         let x = self.container.project(&walls, cone.climb(leeway.project(middle), &leeway));
-        if !meets(demand, self.worst(&old), cone.worst(x)) || !cone.keeps_sheets(x) {
+        if !demand.allows(self.worst(&old), &cone, x) || !cone.keeps_sheets(x) {
             return false;
         }
         let Some(moved) = cone.volume_moved(x, &volumes) else { return false };
@@ -104,13 +117,6 @@ impl Editor<'_> {
     fn base_without(&self, of: &Neighbourhood, other: u32) -> Vec<([u32; 3], u8)> {
         let faces = of.star.iter().map(|&t| (self.complex.link_face(t, of.vertex), self.complex.label(t)));
         faces.filter(|(face, _)| !face.contains(&other)).collect()
-    }
-}
-
-fn meets(demand: Demand, before: f64, after: f64) -> bool {
-    match demand {
-        Demand::Better => after >= before + GAIN,
-        Demand::AtLeast(floor) => after >= floor.min(before),
     }
 }
 

@@ -99,6 +99,11 @@ impl Cone {
         sum / (3 * self.base.len()) as f64
     }
 
+    /// The longest edge that an apex at `x` would have.
+    pub fn reach(&self, x: [f64; 3]) -> f64 {
+        self.base.iter().flat_map(|f| f.now).map(|p| distance(p, x)).fold(0.0, f64::max)
+    }
+
     /// The mean of the base's vertices, each as often as it has faces.
     pub fn centre(&self) -> [f64; 3] {
         let count = (3 * self.base.len()) as f64;

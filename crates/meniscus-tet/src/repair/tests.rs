@@ -49,7 +49,7 @@ fn a_thousand_random_operations_keep_volumes_and_strata() {
             0 => editor.smooth(a, 1.0),
             1 => editor.remove_edge(tet, a, b),
             2 => editor.remove_face(tet, i),
-            3 => editor.collapse_short(tet, a, b, 0.05),
+            3 => editor.collapse_short(tet, a, b, 0.05, f64::INFINITY),
             4 => editor.split(tet, a, b, 0.05).is_some(),
             _ => editor.insert(tet),
         };
@@ -85,7 +85,7 @@ fn a_film_is_not_collapsed_through() {
         for (i, j) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
             if editor.complex.has_tet(tet) {
                 let corners = editor.complex.corners(tet);
-                editor.collapse_short(tet, corners[i], corners[j], 0.0);
+                editor.collapse_short(tet, corners[i], corners[j], 0.0, f64::INFINITY);
             }
         }
     }

@@ -16,20 +16,17 @@ type Cell = (u32, [i32; 3]);
 const MAX_LEVEL: u32 = 12;
 
 /// A lattice in a box with walls 0 to 5: low and high along x, y and z, and label zero. Cells begin with sides of about `coarsest` and are halved while these are longer than
-/// `wanted(centre, radius)`, the shortest side that is wanted in a ball.
+/// what is wanted at their centres.
 pub fn graded_lattice(
     lower: [f64; 3],
     upper: [f64; 3],
     coarsest: f64,
-    wanted: impl Fn([f64; 3], f64) -> f64,
+    wanted: impl Fn([f64; 3]) -> f64,
 ) -> Result<Complex, BuildError> {
     let count = std::array::from_fn(|i| ((upper[i] - lower[i]) / coarsest).round().max(1.0) as i32);
     let frame = Frame { lower, upper, count };
     let mut octree = Octree { count, leaves: BTreeSet::new() };
-    octree.refine(|cell| {
-        let side = frame.side(cell.0);
-        side > wanted(frame.point(centre(cell)), 0.5 * 3.0_f64.sqrt() * side)
-    });
+    octree.refine(|cell| frame.side(cell.0) > wanted(frame.point(centre(cell))));
     octree.balance();
     let mut tets = Tets {
         octree: &octree,
@@ -291,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_uniform_lattice_is_of_good_tets() {
-        let lattice = graded_lattice([0.0; 3], [1.0, 0.5, 0.75], 0.25, |_, _| 1.0).unwrap();
+        let lattice = graded_lattice([0.0; 3], [1.0, 0.5, 0.75], 0.25, |_| 1.0).unwrap();
         lattice.check().unwrap();
         assert_eq!(lattice.euler_characteristic(), 1);
         let inner = lattice.tets().filter(|&t| quality(lattice.points(t)) > 0.929).count();
@@ -304,7 +301,7 @@ mod tests {
         let (lower, upper) = ([-1.0, 0.0, 0.1], [1.0, 1.0, 1.1]);
         let to_point =
             |x: [f64; 3]| ((x[0] - 0.3).powi(2) + (x[1] - 0.2).powi(2) + (x[2] - 0.6).powi(2)).sqrt();
-        let wanted = |x: [f64; 3], radius: f64| 0.02 + 0.4 * (to_point(x) - radius).max(0.0);
+        let wanted = |x: [f64; 3]| 0.02 + 0.3 * to_point(x);
         let lattice = graded_lattice(lower, upper, 0.5, wanted).unwrap();
         lattice.check().unwrap();
         assert_eq!(lattice.euler_characteristic(), 1);

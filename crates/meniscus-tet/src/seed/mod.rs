@@ -21,6 +21,9 @@ use crate::sizing::Sizing;
 /// The quality that first meshes are brought to.
 const QUALITY: f64 = 0.35;
 
+/// Rounds of sizing, repairs and pulling vertices onto the surfaces.
+const ROUNDS: usize = 4;
+
 /// Why there is no first mesh.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SeedError {
@@ -45,7 +48,7 @@ pub fn seed_box(
     let to_surface =
         |x: [f64; 3]| liquids.iter().map(|s| s.signed_distance(x).abs()).fold(f64::INFINITY, f64::min);
     // Edges of the lattice are on average 0.9 sides of its cells.
-    let side = |x, radius: f64| sizing.at((to_surface(x) - radius).max(0.0)) / 0.9;
+    let side = |x| sizing.at(to_surface(x)) / 0.9;
     let halvings = (sizing.interior / sizing.surface).log2().floor().max(0.0);
     let coarsest = sizing.surface / 0.9 * halvings.exp2();
     let mut complex = graded_lattice(lower, upper, coarsest, side)?;
@@ -53,10 +56,9 @@ pub fn seed_box(
     for (index, liquid) in liquids.iter().enumerate() {
         fit::cut_out(&mut complex, &container, liquid, index as u8 + 1);
     }
-    for _ in 0..2 {
+    for _ in 0..ROUNDS {
         let mut nothing = NoValues;
         let mut editor = Editor::new(&mut complex, &container, &mut nothing);
-        editor.improve(QUALITY, 4);
         editor.resize(sizing);
         editor.improve(QUALITY, 4);
         fit::pull_onto_surfaces(&mut complex, &container, liquids);
