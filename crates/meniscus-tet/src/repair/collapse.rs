@@ -5,7 +5,7 @@ use meniscus_core::vector::add_scaled;
 use super::cone::Cone;
 use super::link::Neighbourhood;
 use super::{Editor, GAIN};
-use crate::complex::{Cavity, Sheet, WallFace};
+use crate::complex::{Cavity, Ring, Sheet, WallFace};
 
 /// What a collapse must not do to the worst quality around.
 #[derive(Clone, Copy, Debug)]
@@ -17,13 +17,27 @@ enum Demand {
 }
 
 impl Demand {
-    /// Whether a cone with the apex at `x` may take the place of tets of which the worst is this good.
-    fn allows(self, before: f64, cone: &Cone, x: [f64; 3]) -> bool {
+    /// The least quality of what takes the place of tets of which the worst is this good.
+    fn least(self, before: f64) -> f64 {
         match self {
-            Self::Better => cone.worst(x) >= before + GAIN,
-            Self::Shorten { floor, longest } => {
-                cone.reach(x) <= longest && cone.worst(x) >= floor.min(before)
-            }
+            Self::Better => before + GAIN,
+            Self::Shorten { floor, .. } => floor.min(before),
+        }
+    }
+
+    /// The quality beyond which nothing better is looked for.
+    fn enough(self, before: f64) -> f64 {
+        match self {
+            Self::Better => f64::INFINITY,
+            Self::Shorten { .. } => self.least(before),
+        }
+    }
+
+    /// The longest edge that may be made.
+    fn longest(self) -> f64 {
+        match self {
+            Self::Better => f64::INFINITY,
+            Self::Shorten { longest, .. } => longest,
         }
     }
 }
@@ -48,31 +62,32 @@ impl Editor<'_> {
             return false;
         }
         let ring = self.complex.ring(tet, a.vertex, b.vertex);
-        if !self.link_condition(&a, &b, &ring) {
-            return false;
-        }
         if a.strata.vertex() == b.strata.vertex() {
-            self.merge(&a, &b, demand)
+            self.merge(&a, &b, &ring, demand)
         } else {
-            self.pull(&a, &b, demand)
+            self.pull(&a, &b, &ring, demand)
         }
     }
 
     /// Collapses the edge to its end `b`, which stays where it is.
-    fn pull(&mut self, a: &Neighbourhood, b: &Neighbourhood, demand: Demand) -> bool {
+    fn pull(&mut self, a: &Neighbourhood, b: &Neighbourhood, ring: &Ring, demand: Demand) -> bool {
         let base = self.base_without(a, b.vertex);
         let mut cone = Cone::new(self, &base, self.way(b.vertex));
         cone.hold_sheets(self, a.vertex, &a.strata, Some(b.vertex));
         let volumes = self.complex.volumes_of(&a.star);
         let x = self.complex.position(b.vertex);
-        if !demand.allows(self.worst(&a.star), &cone, x) || !cone.keeps_sheets(x) {
+        let least = demand.least(self.worst(&a.star));
+        if cone.reach(x) > demand.longest() || !cone.reaches(x, least) || !cone.keeps_sheets(x) {
+            return false;
+        }
+        if !self.link_condition(a, b, ring) {
             return false;
         }
         let Some(moved) = cone.volume_moved(x, &volumes) else { return false };
         let walls = wall_faces(b.vertex, [(a, b.vertex)]);
         let new = cone.tets(b.vertex);
         let cavity = Cavity { old: &a.star, new: &new, walls: &walls, vertex: None };
-        let collapsed = self.complex.replace_cavity(cavity).is_ok();
+        let collapsed = self.replace(cavity);
         if collapsed {
             self.books.collapsed += 1;
             self.books.volume_moved += moved;
@@ -81,7 +96,7 @@ impl Editor<'_> {
     }
 
     /// Collapses the edge into a new vertex that keeps the volumes of all labels.
-    fn merge(&mut self, a: &Neighbourhood, b: &Neighbourhood, demand: Demand) -> bool {
+    fn merge(&mut self, a: &Neighbourhood, b: &Neighbourhood, ring: &Ring, demand: Demand) -> bool {
         let old: Vec<u32> =
             a.star.iter().chain(b.star.iter().filter(|t| !a.star.contains(t))).copied().collect();
         let base = [self.base_without(a, b.vertex), self.base_without(b, a.vertex)].concat();
@@ -94,8 +109,14 @@ impl Editor<'_> {
         let walls = a.strata.walls();
         let middle = self.container.project(&walls, add_scaled(from.map(|c| 0.5 * c), 0.5, to));
         let leeway = cone.leeway(self, middle, &walls, &volumes);
-        let x = self.container.project(&walls, cone.climb(leeway.project(middle), &leeway));
-        if !demand.allows(self.worst(&old), &cone, x) || !cone.keeps_sheets(x) {
+        let start = leeway.project(middle);
+        if cone.reach(start) > demand.longest() || !self.link_condition(a, b, ring) {
+            return false;
+        }
+        let before = self.worst(&old);
+        let x = self.container.project(&walls, cone.climb(start, &leeway, demand.enough(before)));
+        let fits = cone.reach(x) <= demand.longest() && cone.reaches(x, demand.least(before));
+        if !fits || !cone.keeps_sheets(x) {
             return false;
         }
         let Some(moved) = cone.volume_moved(x, &volumes) else { return false };
@@ -104,7 +125,7 @@ impl Editor<'_> {
         let new = cone.tets(vertex);
         let walls = wall_faces(vertex, [(a, b.vertex), (b, a.vertex)]);
         let cavity = Cavity { old: &old, new: &new, walls: &walls, vertex: Some(x) };
-        if self.complex.replace_cavity(cavity).is_err() {
+        if !self.replace(cavity) {
             return false;
         }
         self.follow(vertex, &sources);

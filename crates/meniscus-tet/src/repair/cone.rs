@@ -2,7 +2,7 @@
 
 use meniscus_core::vector::{add_scaled, cross, dot, norm, sub};
 
-use super::{Editor, VOLUME_TOLERANCE, faces_alike};
+use super::{Editor, GAIN, VOLUME_TOLERANCE, faces_alike};
 use crate::complex::{CavityTet, StarStrata};
 use crate::container::{distance, push_orthonormal, without};
 use crate::predicates::is_positive;
@@ -16,6 +16,14 @@ struct BaseFace {
     now: [[f64; 3]; 3],
     /// Where the vertices will be at the end of the motion.
     end: Option<[[f64; 3]; 3]>,
+}
+
+impl BaseFace {
+    /// The quality of the tet with the apex at `x`, or if it is worse that at the end of the motion.
+    fn measure(&self, x: [f64; 3], way: [f64; 3]) -> f64 {
+        let now = quality(with_apex(x, self.now));
+        self.end.map_or(now, |base| now.min(quality(with_apex(add_scaled(x, 1.0, way), base))))
+    }
 }
 
 /// The faces that an apex is joined to, and how the apex is judged.
@@ -113,12 +121,18 @@ impl Cone {
 
     /// The worst quality of the tets with the apex at `x`, now and at the end of the motion.
     pub fn worst(&self, x: [f64; 3]) -> f64 {
-        let end = add_scaled(x, 1.0, self.way);
-        let measure = |f: &BaseFace| {
-            let now = quality(with_apex(x, f.now));
-            f.end.map_or(now, |base| now.min(quality(with_apex(end, base))))
-        };
-        self.base.iter().map(measure).fold(f64::INFINITY, f64::min)
+        self.base.iter().map(|f| f.measure(x, self.way)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether all tets with the apex at `x` are at least this good.
+    pub fn reaches(&self, x: [f64; 3], least: f64) -> bool {
+        self.base.iter().all(|f| f.measure(x, self.way) >= least)
+    }
+
+    /// The face whose tet with the apex at `x` is worst, of those that `among` is true for.
+    pub fn worst_face(&self, x: [f64; 3], among: impl Fn(usize) -> bool) -> Option<usize> {
+        let measure = |&i: &usize| self.base[i].measure(x, self.way);
+        (0..self.base.len()).filter(|&i| among(i)).min_by(|i, j| measure(i).total_cmp(&measure(j)))
     }
 
     /// Whether all tets with the apex at `x` are exactly positive.
@@ -185,12 +199,16 @@ impl Cone {
         fits.then(|| missing.iter().map(|m| m.1.abs()).sum())
     }
 
-    /// Climbs from `start` to where the worst tet is better (Freitag and others: the worst tets' gradients point along it), within the leeway.
-    pub fn climb(&self, start: [f64; 3], leeway: &Leeway) -> [f64; 3] {
+    /// Climbs from `start` to where the worst tet is better (Freitag and others: the worst tets' gradients point along it), within the leeway, until it
+    /// has the quality `enough`.
+    pub fn climb(&self, start: [f64; 3], leeway: &Leeway, enough: f64) -> [f64; 3] {
         let mut x = start;
         let mut best = self.worst(x);
         let mut step = 0.25 * self.radius(x);
         for _ in 0..CLIMB_STEPS {
+            if best >= enough {
+                break;
+            }
             let direction = self.ascent(x, best, leeway);
             let length = norm(direction);
             if length == 0.0 {
@@ -199,9 +217,8 @@ impl Cone {
             let mut risen = false;
             for _ in 0..CLIMB_HALVINGS {
                 let candidate = leeway.project(add_scaled(x, step / length, direction));
-                let worst = self.worst(candidate);
-                if worst > best {
-                    (x, best, risen) = (candidate, worst, true);
+                if self.reaches(candidate, best + GAIN) {
+                    (x, best, risen) = (candidate, self.worst(candidate), true);
                     break;
                 }
                 step *= 0.5;

@@ -46,7 +46,7 @@ impl Editor<'_> {
             None => Vec::new(),
         };
         let cavity = Cavity { old: &ring.tets, new: &new, walls: &walls, vertex: None };
-        if self.complex.replace_cavity(cavity).is_err() {
+        if !self.replace(cavity) {
             return false;
         }
         self.books.edges_removed += 1;

@@ -21,7 +21,7 @@ impl Editor<'_> {
             return false;
         }
         let cavity = Cavity { old: &[tet, other], new: &new, ..Cavity::default() };
-        let removed = self.complex.replace_cavity(cavity).is_ok();
+        let removed = self.replace(cavity);
         self.books.faces_removed += usize::from(removed);
         removed
     }

@@ -2,10 +2,13 @@
 
 use super::cone::Cone;
 use super::{Editor, GAIN};
-use crate::complex::{Across, Cavity, Sheet, WallFace};
+use crate::complex::{Across, Cavity};
 
 /// The most tets that a cavity takes.
-const MAX_CAVITY: usize = 40;
+const MAX_CAVITY: usize = 30;
+
+/// How many tets a cavity takes in the hope that the next one helps.
+const PATIENCE: usize = 6;
 
 impl Editor<'_> {
     /// Puts a vertex into a cavity around a tet, of tets with its label, if that makes the worst of them better. The cavity grows across the worst face
@@ -13,25 +16,23 @@ impl Editor<'_> {
     pub fn insert(&mut self, tet: u32) -> bool {
         let label = self.complex.label(tet);
         let mut cavity = vec![tet];
-        let mut best: Option<(f64, Vec<u32>, [f64; 3])> = None;
-        while cavity.len() <= MAX_CAVITY {
+        let mut best = (self.measure_tet(tet), 0, [0.0; 3]);
+        let way = self.mean_way(tet);
+        while cavity.len() <= MAX_CAVITY && cavity.len() <= best.1 + PATIENCE {
             let faces = self.cavity_faces(&cavity);
             let base: Vec<([u32; 3], u8)> = faces.iter().map(|f| (f.vertices, label)).collect();
-            let way = self.mean_way(tet);
             let cone = Cone::new(self, &base, way);
             let leeway = cone.leeway(self, cone.centre(), &[], &[]);
-            let x = cone.climb(cone.centre(), &leeway);
-            let worst = cone.worst(x);
-            if best.as_ref().is_none_or(|b| worst > b.0) {
-                best = Some((worst, cavity.clone(), x));
+            let x = cone.climb(cone.centre(), &leeway, f64::INFINITY);
+            if cone.reaches(x, best.0 + GAIN) {
+                best = (cone.worst(x), cavity.len(), x);
             }
-            let alone = |f: &&CavityFace| Cone::new(self, &[(f.vertices, label)], way).worst(x);
-            let growing = faces.iter().filter(|f| f.beyond.is_some());
-            let Some(next) = growing.min_by(|f, g| alone(f).total_cmp(&alone(g))) else { break };
-            cavity.push(next.beyond.expect("a tet beyond"));
+            let Some(next) = cone.worst_face(x, |i| faces[i].beyond.is_some()) else { break };
+            cavity.push(faces[next].beyond.expect("a tet beyond"));
         }
-        let Some((worst, cavity, x)) = best else { return false };
-        if worst < self.worst(&cavity) + GAIN || !self.keeps_vertices(&cavity) {
+        let (worst, size, x) = best;
+        cavity.truncate(size);
+        if size == 0 || worst < self.worst(&cavity) + GAIN || !self.keeps_vertices(&cavity) {
             return false;
         }
         self.fill(&cavity, label, x)
@@ -42,10 +43,9 @@ impl Editor<'_> {
         let vertex = self.complex.next_vertex();
         let new: Vec<_> =
             faces.iter().map(|f| ([vertex, f.vertices[0], f.vertices[1], f.vertices[2]], label)).collect();
-        let walls: Vec<WallFace> = Vec::new();
         let sources = self.sources_at(x, old);
-        let cavity = Cavity { old, new: &new, walls: &walls, vertex: Some(x) };
-        if self.complex.replace_cavity(cavity).is_err() {
+        let cavity = Cavity { old, new: &new, walls: &[], vertex: Some(x) };
+        if !self.replace(cavity) {
             return false;
         }
         self.follow(vertex, &sources);
@@ -58,10 +58,10 @@ impl Editor<'_> {
         let mut faces = Vec::with_capacity(2 * cavity.len() + 2);
         for &tet in cavity {
             for corner in 0..4 {
-                let beyond = match (self.complex.across(tet, corner), self.complex.sheet(tet, corner)) {
-                    (Across::Tet(other), _) if cavity.contains(&other) => continue,
-                    (Across::Tet(other), None) => Some(other),
-                    (_, Some(Sheet::Interface(..) | Sheet::Wall(_))) | (Across::Wall(_), None) => None,
+                let beyond = match self.complex.across(tet, corner) {
+                    Across::Tet(other) if cavity.contains(&other) => continue,
+                    Across::Tet(other) if self.complex.label(other) == self.complex.label(tet) => Some(other),
+                    Across::Tet(_) | Across::Wall(_) => None,
                 };
                 faces.push(CavityFace { vertices: self.complex.face(tet, corner), beyond });
             }

@@ -18,7 +18,7 @@ mod tests;
 
 use meniscus_core::vector::{add_scaled, cross, dot, norm, sub};
 
-use crate::complex::{Complex, VertexValues};
+use crate::complex::{Cavity, Complex, VertexValues};
 use crate::container::{Container, distance};
 use crate::quality::quality;
 
@@ -75,6 +75,8 @@ pub struct Editor<'a> {
     values: &'a mut dyn VertexValues,
     /// The way that each vertex still has to go: tets are judged by their worse shape now and at its end. Empty where nothing moves.
     ahead: Vec<[f64; 3]>,
+    /// Vertices whose tets were changed since this list was cleared.
+    touched: Vec<u32>,
     /// What was done.
     pub books: Books,
 }
@@ -82,7 +84,7 @@ pub struct Editor<'a> {
 impl<'a> Editor<'a> {
     /// An editor of a complex that is at rest.
     pub fn new(complex: &'a mut Complex, container: &'a Container, values: &'a mut dyn VertexValues) -> Self {
-        Self { complex, container, values, ahead: Vec::new(), books: Books::default() }
+        Self { complex, container, values, ahead: Vec::new(), touched: Vec::new(), books: Books::default() }
     }
 
     /// An editor of a complex on the move. The ways are returned by [`Editor::finish`].
@@ -92,7 +94,7 @@ impl<'a> Editor<'a> {
         values: &'a mut dyn VertexValues,
         ahead: Vec<[f64; 3]>,
     ) -> Self {
-        Self { complex, container, values, ahead, books: Books::default() }
+        Self { complex, container, values, ahead, touched: Vec::new(), books: Books::default() }
     }
 
     /// What was done, and the ways ahead.
@@ -105,22 +107,43 @@ impl<'a> Editor<'a> {
         self.complex
     }
 
-    /// Tries to bring every tet to a quality of `target`: rounds over those below, worst first, until a round changes nothing.
+    /// Tries to bring every tet to a quality of `target`: rounds over those below, worst first, until a round changes nothing. After the first round only
+    /// those are tried again that something changed around.
     pub fn improve(&mut self, target: f64, rounds: usize) {
+        let mut is_new = vec![true; self.complex.vertex_slots()];
         for _ in 0..rounds {
-            let mut bad: Vec<(f64, u32)> = self.complex.tets().map(|t| (self.measure_tet(t), t)).collect();
-            bad.retain(|b| b.0 < target);
-            bad.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            let bad: Vec<(u32, [u32; 4])> =
-                bad.into_iter().map(|(_, t)| (t, self.complex.corners(t))).collect();
-            let before = self.books.operations();
+            let bad = self.bad_tets(target, &is_new);
+            self.touched.clear();
             for (tet, corners) in bad {
                 self.improve_tet(tet, corners, target);
             }
-            if self.books.operations() == before {
+            if self.touched.is_empty() {
                 break;
             }
+            is_new = vec![false; self.complex.vertex_slots()];
+            for &vertex in &self.touched {
+                is_new[vertex as usize] = true;
+            }
         }
+    }
+
+    /// The tets below a quality with a vertex that something changed around, worst first.
+    fn bad_tets(&self, target: f64, is_new: &[bool]) -> Vec<(u32, [u32; 4])> {
+        let with_new = |t: &u32| self.complex.corners(*t).iter().any(|&v| is_new[v as usize]);
+        let mut bad: Vec<(f64, u32)> =
+            self.complex.tets().filter(with_new).map(|t| (self.measure_tet(t), t)).collect();
+        bad.retain(|b| b.0 < target);
+        bad.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        bad.into_iter().map(|(_, t)| (t, self.complex.corners(t))).collect()
+    }
+
+    /// Does what a cavity proposes, unless it is refused.
+    fn replace(&mut self, cavity: Cavity<'_>) -> bool {
+        let replaced = self.complex.replace_cavity(cavity).is_ok();
+        if replaced {
+            self.touched.extend(cavity.new.iter().flat_map(|t| t.0));
+        }
+        replaced
     }
 
     /// Tries the operations in order until the tet is gone or good.

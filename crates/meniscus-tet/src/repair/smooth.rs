@@ -29,13 +29,16 @@ impl Editor<'_> {
         let before = cone.worst(old);
         let x = self.better_place(&cone, &leeway, vertex, &strata, target);
         let x = self.container.project(&walls, x);
-        if cone.worst(x) < before + GAIN || !cone.is_positive(x) || !cone.keeps_sheets(x) {
+        if !cone.reaches(x, before + GAIN) || !cone.is_positive(x) || !cone.keeps_sheets(x) {
             return false;
         }
         let Some(moved) = cone.volume_moved(x, &volumes) else { return false };
         let sources = self.sources_at(x, &star);
         self.follow(vertex, &sources);
         self.complex.set_position(vertex, x);
+        for &tet in &star {
+            self.touched.extend(self.complex.corners(tet));
+        }
         self.books.smoothed += 1;
         self.books.volume_moved += moved;
         true
@@ -51,8 +54,8 @@ impl Editor<'_> {
     ) -> [f64; 3] {
         let old = self.complex.position(vertex);
         let mean = leeway.project(self.mean_of_neighbours(cone, strata));
-        let start = if cone.worst(mean) > cone.worst(old) { mean } else { old };
-        if cone.worst(start) >= target { start } else { cone.climb(start, leeway) }
+        let start = if cone.reaches(mean, cone.worst(old)) { mean } else { old };
+        cone.climb(start, leeway, target)
     }
 
     /// The mean of the neighbours in the same stratum.

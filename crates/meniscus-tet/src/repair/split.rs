@@ -39,7 +39,9 @@ impl Editor<'_> {
             None => Vec::new(),
         };
         let cavity = Cavity { old: &ring.tets, new: &new, walls: &wall_faces, vertex: Some(x) };
-        self.complex.replace_cavity(cavity).ok()?;
+        if !self.replace(cavity) {
+            return None;
+        }
         self.follow(vertex, &[(a, 1.0 - share), (b, share)]);
         self.books.split += 1;
         Some(vertex)
