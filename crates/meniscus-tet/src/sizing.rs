@@ -1,8 +1,5 @@
 //! How long edges should be, and the splits and collapses that make them so.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use crate::complex::Complex;
 use crate::container::distance;
 use crate::repair::Editor;
@@ -41,35 +38,31 @@ impl Sizing {
     pub fn field(&self, complex: &Complex) -> Vec<f64> {
         let slope = self.growth - 1.0;
         let mut wanted = vec![self.interior; complex.vertex_slots()];
-        // Lengths are positive, so their bits are in their order.
-        let mut open: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
-        for tet in complex.tets() {
-            for vertex in complex.interface_corners(tet) {
-                if wanted[vertex as usize] > self.surface {
-                    wanted[vertex as usize] = self.surface;
-                    open.push(Reverse((self.surface.to_bits(), vertex)));
-                }
-            }
+        for vertex in complex.tets().flat_map(|tet| complex.interface_corners(tet)) {
+            wanted[vertex as usize] = self.surface;
         }
-        let mut star = Vec::new();
-        while let Some(Reverse((bits, vertex))) = open.pop() {
-            let here = f64::from_bits(bits);
-            if here > wanted[vertex as usize] {
-                continue;
-            }
-            complex.star(vertex, &mut star);
-            for other in star.iter().flat_map(|&t| complex.corners(t)) {
-                let away = distance(complex.position(vertex), complex.position(other));
-                let there = here + slope * away;
-                if there < wanted[other as usize] {
-                    wanted[other as usize] = there;
-                    open.push(Reverse((there.to_bits(), other)));
+        let mut changes = true;
+        while changes {
+            changes = false;
+            for tet in complex.tets() {
+                let corners = complex.corners(tet);
+                for (a, b) in EDGES.map(|(i, j)| (corners[i], corners[j])) {
+                    let (here, there) = (wanted[a as usize], wanted[b as usize]);
+                    let (low, far) = if here < there { (here, b) } else { (there, a) };
+                    let reached = low + slope * distance(complex.position(a), complex.position(b));
+                    if reached < wanted[far as usize] {
+                        wanted[far as usize] = reached;
+                        changes = true;
+                    }
                 }
             }
         }
         wanted
     }
 }
+
+/// The corners of a tet that its edges join.
+const EDGES: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
 
 /// An edge that is too long or too short.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +114,7 @@ impl Editor<'_> {
         let mut edges = Vec::new();
         for tet in self.complex().tets() {
             let corners = self.complex().corners(tet);
-            for (i, j) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+            for (i, j) in EDGES {
                 let (a, b) = (corners[i].min(corners[j]), corners[i].max(corners[j]));
                 let ratio = self.ratio(wanted, a, b);
                 if of(ratio) {

@@ -159,7 +159,7 @@ fn shear([x, y, _]: [f64; 3]) -> [f64; 3] {
 
 fn shear_and_back(edges_a_radius: f64, liquids: &[Shape<3>], steps: usize) -> Run {
     let surface = 0.2 / edges_a_radius;
-    let sizing = Sizing { surface, interior: 8.0 * surface, growth: 1.4 };
+    let sizing = Sizing { surface, interior: 16.0 * surface, growth: 1.4 };
     let mut run = Run::new([-1.4, -0.8, -0.5], [1.4, 0.8, 0.5], liquids, sizing);
     run.tell("shear");
     let labels = 1..=liquids.len() as u8;
@@ -181,7 +181,7 @@ fn shear_and_back(edges_a_radius: f64, liquids: &[Shape<3>], steps: usize) -> Ru
 #[test]
 fn a_ball_that_is_sheared_and_sheared_back() {
     let ball = Shape::sphere([0.0; 3], 0.2).unwrap();
-    let run = shear_and_back(6.0, std::slice::from_ref(&ball), 40);
+    let run = shear_and_back(5.0, std::slice::from_ref(&ball), 24);
     println!("difference {:.3e}", run.distance_to(&ball) / run.volume(1));
     assert_eq!(run.stuck, 0);
 }
@@ -196,7 +196,7 @@ fn deformation([x, y, z]: [f64; 3], time: f64) -> [f64; 3] {
 fn deform(edges_a_radius: f64, steps: usize) -> Run {
     let ball = Shape::sphere([0.35; 3], 0.15).unwrap();
     let surface = 0.15 / edges_a_radius;
-    let sizing = Sizing { surface, interior: 8.0 * surface, growth: 1.4 };
+    let sizing = Sizing { surface, interior: 16.0 * surface, growth: 1.4 };
     let mut run = Run::new([0.0; 3], [1.0; 3], std::slice::from_ref(&ball), sizing);
     run.tell("deformation");
     let volume = run.volume(1);
@@ -220,7 +220,7 @@ fn deform(edges_a_radius: f64, steps: usize) -> Run {
 
 #[test]
 fn a_ball_comes_back_from_a_deformation() {
-    let run = deform(5.0, 60);
+    let run = deform(4.0, 48);
     assert_eq!(run.stuck, 0);
 }
 
@@ -235,7 +235,7 @@ fn a_triple_line_is_sheared_and_stays_one() {
     let ball = Shape::sphere([0.0; 3], 0.2).unwrap();
     let half = Shape::intersection(vec![ball.clone(), Shape::half_space([0.0; 3], [0.0, 0.6, 0.8]).unwrap()])
         .unwrap();
-    let run = shear_and_back(6.0, &[half, ball], 40);
+    let run = shear_and_back(5.0, &[half, ball], 24);
     let strata: Vec<Stratum> = run.complex.vertices().map(|v| run.complex.strata(v).vertex()).collect();
     assert_eq!(strata.iter().filter(|&&s| s == Stratum::Point).count(), 8, "the corners of the box");
     assert_eq!(run.stuck, 0);

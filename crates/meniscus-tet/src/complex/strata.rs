@@ -121,6 +121,22 @@ impl Complex {
         }
     }
 
+    /// The vertices on walls in ascending order, each with its walls in ascending order.
+    pub fn vertices_on_walls(&self) -> Vec<(u32, Vec<u8>)> {
+        let mut pairs: Vec<(u32, u8)> = Vec::new();
+        for tet in self.tets() {
+            for corner in 0..4 {
+                if let Across::Wall(id) = self.across(tet, corner) {
+                    pairs.extend(self.face(tet, corner).map(|v| (v, id)));
+                }
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let walls_of = |group: &[(u32, u8)]| (group[0].0, group.iter().map(|pair| pair.1).collect());
+        pairs.chunk_by(|a, b| a.0 == b.0).map(walls_of).collect()
+    }
+
     /// The vertices of a tet on its faces at other labels; some may be named twice.
     pub fn interface_corners(&self, tet: u32) -> impl Iterator<Item = u32> + '_ {
         let at_interface =

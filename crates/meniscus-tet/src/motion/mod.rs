@@ -4,7 +4,7 @@ mod inversion;
 #[cfg(test)]
 mod tests;
 
-use meniscus_core::vector::{add_scaled, norm};
+use meniscus_core::vector::{add_scaled, norm, sub};
 
 pub use inversion::share_without_inversion;
 
@@ -89,16 +89,11 @@ pub fn advance(
 
 /// Makes the ways of vertices on walls end on the walls.
 fn lead_to_walls(complex: &Complex, container: &Container, ways: &mut [[f64; 3]]) {
-    for vertex in complex.vertices() {
-        if ways[vertex as usize] == [0.0; 3] {
-            continue;
-        }
-        let walls = complex.strata(vertex).walls();
-        if !walls.is_empty() {
-            let x = complex.position(vertex);
-            let end = container
-                .project(&walls, add_scaled(x, 1.0, container.slide(&walls, x, ways[vertex as usize])));
-            ways[vertex as usize] = std::array::from_fn(|i| end[i] - x[i]);
+    for (vertex, walls) in complex.vertices_on_walls() {
+        let (x, way) = (complex.position(vertex), ways[vertex as usize]);
+        if way != [0.0; 3] {
+            let end = container.project(&walls, add_scaled(x, 1.0, container.slide(&walls, x, way)));
+            ways[vertex as usize] = sub(end, x);
         }
     }
 }

@@ -25,6 +25,9 @@ use crate::quality::quality;
 /// The most an operation on an interface may change the volume of a label, over the cube of the mean edge.
 pub const VOLUME_TOLERANCE: f64 = 1e-4;
 
+/// Vertices are inserted only for tets below this share of the quality that is asked for: it is the dearest operation.
+const INSERT_BELOW: f64 = 0.5;
+
 /// How much better the worst tet must become.
 const GAIN: f64 = 1e-6;
 
@@ -173,7 +176,7 @@ impl<'a> Editor<'a> {
             }
             self.collapse(tet, corners[i], corners[j]);
         }
-        if !self.is_done(tet, corners, target) {
+        if !self.is_done(tet, corners, INSERT_BELOW * target) {
             self.insert(tet);
         }
     }
