@@ -29,7 +29,7 @@ impl Container {
     pub fn box_between(lower: [f64; 3], upper: [f64; 3]) -> Self {
         let side = |s: usize| Wall::Side {
             axis: s / 2,
-            value: if s % 2 == 0 { lower[s / 2] } else { upper[s / 2] },
+            value: if s.is_multiple_of(2) { lower[s / 2] } else { upper[s / 2] },
         };
         Self { walls: (0..6).map(side).collect() }
     }

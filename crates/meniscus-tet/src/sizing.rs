@@ -1,6 +1,6 @@
 //! How long edges should be, and the splits and collapses that make them so.
 
-use crate::complex::Complex;
+use crate::complex::{Complex, EDGES};
 use crate::container::distance;
 use crate::repair::Editor;
 
@@ -60,9 +60,6 @@ impl Sizing {
         wanted
     }
 }
-
-/// The corners of a tet that its edges join.
-const EDGES: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
 
 /// An edge that is too long or too short.
 #[derive(Clone, Copy, Debug)]

@@ -40,6 +40,9 @@ const FIRST_WALL: u32 = u32::MAX - 255;
 /// The corners of the face opposite to each corner of a tet, anticlockwise seen from outside.
 const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]];
 
+/// The corners of a tet that its edges join.
+pub(crate) const EDGES: [(usize, usize); 6] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+
 /// What lies behind a face of a tet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {

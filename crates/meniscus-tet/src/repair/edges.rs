@@ -2,7 +2,7 @@
 
 use super::klincsek::best_triangulation;
 use super::{Editor, GAIN, VOLUME_TOLERANCE, faces_alike};
-use crate::complex::{Cavity, CavityTet, Ring, WallFace};
+use crate::complex::{Cavity, CavityTet, Ring, Stratum, WallFace};
 use crate::quality::volume;
 
 /// Rings of more tets than this are left alone: they hardly ever have a better triangulation.
@@ -16,13 +16,16 @@ struct Part {
 
 impl Editor<'_> {
     /// Removes the edge of a tet if that makes the worst tet around it better. An edge on an interface or wall is flipped within it: the two ends of the
-    /// ring's halves are joined.
-    pub fn remove_edge(&mut self, tet: u32, a: u32, b: u32) -> bool {
+    /// ring's halves are joined. With `lowest` inside, only edges inside of fluids are removed.
+    pub fn remove_edge(&mut self, tet: u32, a: u32, b: u32, lowest: Stratum) -> bool {
         let ring = self.complex.ring(tet, a, b);
         if ring.tets.len() > MAX_RING {
             return false;
         }
         let Some(parts) = self.parts(&ring) else { return false };
+        if lowest == Stratum::Inside && (ring.walls.is_some() || parts.len() > 1) {
+            return false;
+        }
         let Some(moved) = self.flip_volume(&ring, &parts, a, b) else { return false };
         let before = self.worst(&ring.tets);
         let mut new: Vec<CavityTet> = Vec::with_capacity(2 * ring.tets.len());

@@ -18,7 +18,7 @@ mod tests;
 
 use meniscus_core::vector::{add_scaled, cross, dot, norm, sub};
 
-use crate::complex::{Cavity, Complex, VertexValues};
+use crate::complex::{Cavity, Complex, EDGES, Stratum, VertexValues};
 use crate::container::{Container, distance};
 use crate::quality::quality;
 
@@ -149,20 +149,21 @@ impl<'a> Editor<'a> {
         replaced
     }
 
-    /// Tries the operations in order until the tet is gone or good.
+    /// Tries the operations in order until the tet is gone or good. Interfaces and walls are touched only if nothing else helps.
     fn improve_tet(&mut self, tet: u32, corners: [u32; 4], target: f64) {
-        let pairs = || (0..4).flat_map(|i| (0..i).map(move |j| (j, i)));
-        for vertex in corners {
-            if self.is_done(tet, corners, target) {
-                return;
+        for lowest in [Stratum::Inside, Stratum::Line] {
+            for vertex in corners {
+                if self.is_done(tet, corners, target) {
+                    return;
+                }
+                self.smooth(vertex, target, lowest);
             }
-            self.smooth(vertex, target);
-        }
-        for (i, j) in pairs() {
-            if self.is_done(tet, corners, target) {
-                return;
+            for (i, j) in EDGES {
+                if self.is_done(tet, corners, target) {
+                    return;
+                }
+                self.remove_edge(tet, corners[i], corners[j], lowest);
             }
-            self.remove_edge(tet, corners[i], corners[j]);
         }
         for corner in 0..4 {
             if self.is_done(tet, corners, target) {
@@ -170,7 +171,7 @@ impl<'a> Editor<'a> {
             }
             self.remove_face(tet, corner);
         }
-        for (i, j) in pairs() {
+        for (i, j) in EDGES {
             if self.is_done(tet, corners, target) {
                 return;
             }

@@ -2,19 +2,23 @@
 
 use meniscus_core::vector::add_scaled;
 
+use super::Editor;
 use super::cone::{Cone, Leeway};
-use super::{Editor, GAIN};
 use crate::complex::{StarStrata, Stratum};
 use crate::quality::volume;
 
+/// How much better the worst tet must become for a vertex to be moved: smaller gains only feed each other for many rounds.
+const WORTHWHILE: f64 = 1e-3;
+
 impl Editor<'_> {
     /// Puts a vertex where the worst tet of its star is better: to the mean of its neighbours (smart Laplacian), and where that does not reach `target` on to
-    /// where the worst tets are best. On interfaces and walls, and along lines, it slides so that no label's volume changes.
-    pub fn smooth(&mut self, vertex: u32, target: f64) -> bool {
+    /// where the worst tets are best. On interfaces and walls, and along lines, it slides so that no label's volume changes. Vertices
+    /// of strata below `lowest` are left alone.
+    pub fn smooth(&mut self, vertex: u32, target: f64, lowest: Stratum) -> bool {
         let mut star = Vec::new();
         self.complex.star(vertex, &mut star);
         let strata = self.complex.star_strata(vertex, &star);
-        if strata.vertex() == Stratum::Point {
+        if strata.vertex() < lowest || strata.vertex() == Stratum::Point {
             return false;
         }
         let mut cone = Cone::of_star(self, vertex, &star);
@@ -29,7 +33,7 @@ impl Editor<'_> {
         let before = cone.worst(old);
         let x = self.better_place(&cone, &leeway, vertex, &strata, target);
         let x = self.container.project(&walls, x);
-        if !cone.reaches(x, before + GAIN) || !cone.is_positive(x) || !cone.keeps_sheets(x) {
+        if !cone.reaches(x, before + WORTHWHILE) || !cone.is_positive(x) || !cone.keeps_sheets(x) {
             return false;
         }
         let Some(moved) = cone.volume_moved(x, &volumes) else { return false };

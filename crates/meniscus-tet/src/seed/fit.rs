@@ -1,10 +1,12 @@
 //! Fits a mesh to the surface of a shape.
 
+use std::collections::BTreeMap;
+
 use meniscus_core::shape::Shape;
 use meniscus_core::vector::{add_scaled, dot, sub};
 
-use crate::complex::{Complex, NoValues, Sheet, StarStrata};
-use crate::container::{Container, distance, gradient};
+use crate::complex::{Across, BuildError, Complex, EDGES, NoValues, Sheet, StarStrata};
+use crate::container::{Container, Wall, distance, gradient};
 use crate::motion::{MotionParams, advance};
 use crate::repair::Editor;
 
@@ -46,6 +48,40 @@ pub(super) fn cut_out(complex: &mut Complex, container: &Container, shape: &Shap
             complex.set_label(tet, label);
         }
     }
+}
+
+/// Cuts away what is outside of a vessel, whose surface becomes another wall.
+pub(super) fn keep_inside(
+    mut complex: Complex,
+    container: &mut Container,
+    vessel: &Shape<3>,
+) -> Result<Complex, BuildError> {
+    const INSIDE: u8 = 1;
+    cut_out(&mut complex, container, vessel, INSIDE);
+    let mut sides: BTreeMap<[u32; 3], u8> = BTreeMap::new();
+    let mut new_of_old = vec![None; complex.vertex_slots()];
+    let mut positions = Vec::new();
+    let mut tets = Vec::new();
+    for tet in complex.tets().filter(|&t| complex.label(t) == INSIDE) {
+        let corners = complex.corners(tet).map(|v| {
+            *new_of_old[v as usize].get_or_insert_with(|| {
+                positions.push(complex.position(v));
+                positions.len() as u32 - 1
+            })
+        });
+        tets.push((corners, 0));
+        for corner in 0..4 {
+            if let Across::Wall(id) = complex.across(tet, corner) {
+                let mut face = corners.to_vec();
+                face.remove(corner);
+                face.sort_unstable();
+                sides.insert([face[0], face[1], face[2]], id);
+            }
+        }
+    }
+    container.walls.push(Wall::Curved(vessel.clone()));
+    let curved = container.walls.len() as u8 - 1;
+    Complex::new(positions, &tets, |face| sides.get(&face).copied().unwrap_or(curved))
 }
 
 /// Moves the vertices of interfaces onto the surfaces that they stand for.
@@ -104,7 +140,7 @@ fn split_crossings(complex: &mut Complex, container: &Container, shape: &Shape<3
     let mut crossing: Vec<(u32, u32)> = Vec::new();
     for tet in complex.tets().filter(|&t| complex.label(t) == 0) {
         let corners = complex.corners(tet);
-        for (i, j) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+        for (i, j) in EDGES {
             let (a, b) = (corners[i].min(corners[j]), corners[i].max(corners[j]));
             if sides[a as usize] * sides[b as usize] < 0 {
                 crossing.push((a, b));

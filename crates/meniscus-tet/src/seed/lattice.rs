@@ -43,8 +43,9 @@ pub fn graded_lattice(
     let on =
         |axis: usize, value: f64, face: [u32; 3]| face.iter().all(|&v| points[v as usize][axis] == value);
     Complex::new(positions, &tets, |face| {
-        let is_on =
-            |side: usize| on(side / 2, if side % 2 == 0 { lower[side / 2] } else { upper[side / 2] }, face);
+        let is_on = |side: usize| {
+            on(side / 2, if side.is_multiple_of(2) { lower[side / 2] } else { upper[side / 2] }, face)
+        };
         (0..6).find(|&side| is_on(side)).unwrap_or(0) as u8
     })
 }

@@ -28,21 +28,44 @@ const ROUNDS: usize = 4;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SeedError {
     /// There are more liquids than labels.
-    #[error("{0} liquids are more than the 255 that there are labels for")]
+    #[error("{0} liquids are more than the 254 that there are labels for")]
     TooManyLiquids(usize),
     /// The lattice is no complex: the box is too thin, or the sizes are not positive.
     #[error("no lattice fits the box: {0}")]
     Lattice(#[from] BuildError),
 }
 
-/// Liquids in a box. Liquid `i` of the list has label `i + 1`, and where several overlap the first has the place; what is in none has label zero.
+/// Liquids in a box. Liquid `i` of the list has label `i + 1`, and where several overlap the first has the place; what is in none has label zero. Walls 0 to 5
+/// are the box's sides.
 pub fn seed_box(
     lower: [f64; 3],
     upper: [f64; 3],
     liquids: &[Shape<3>],
     sizing: &Sizing,
 ) -> Result<(Complex, Container), SeedError> {
-    if liquids.len() > 255 {
+    seed(lower, upper, None, liquids, sizing)
+}
+
+/// Liquids in what a box and a shape have in common, as in [`seed_box`]. The shape's surface is wall 6. It should be smooth inside of the box, and cross its sides: a
+/// vessel with flat ends is a longer cylinder cut off by the box.
+pub fn seed_vessel(
+    lower: [f64; 3],
+    upper: [f64; 3],
+    vessel: &Shape<3>,
+    liquids: &[Shape<3>],
+    sizing: &Sizing,
+) -> Result<(Complex, Container), SeedError> {
+    seed(lower, upper, Some(vessel), liquids, sizing)
+}
+
+fn seed(
+    lower: [f64; 3],
+    upper: [f64; 3],
+    vessel: Option<&Shape<3>>,
+    liquids: &[Shape<3>],
+    sizing: &Sizing,
+) -> Result<(Complex, Container), SeedError> {
+    if liquids.len() > 254 {
         return Err(SeedError::TooManyLiquids(liquids.len()));
     }
     let to_surface =
@@ -52,7 +75,10 @@ pub fn seed_box(
     let halvings = (sizing.interior / sizing.surface).log2().floor().max(0.0);
     let coarsest = sizing.surface / 0.9 * halvings.exp2();
     let mut complex = graded_lattice(lower, upper, coarsest, side)?;
-    let container = Container::box_between(lower, upper);
+    let mut container = Container::box_between(lower, upper);
+    if let Some(vessel) = vessel {
+        complex = fit::keep_inside(complex, &mut container, vessel)?;
+    }
     for (index, liquid) in liquids.iter().enumerate() {
         fit::cut_out(&mut complex, &container, liquid, index as u8 + 1);
     }
