@@ -34,7 +34,8 @@ impl Container {
         Self { walls: (0..6).map(side).collect() }
     }
 
-    /// Orthonormal directions that leave these walls at a point; there are fewer than walls where walls are tangent.
+    /// Orthonormal directions that leave these walls at a point; there are fewer than walls where walls are
+    /// tangent.
     pub fn normals(&self, walls: &[u8], point: [f64; 3]) -> Vec<[f64; 3]> {
         let mut normals = Vec::with_capacity(walls.len());
         for &id in walls {
@@ -92,7 +93,8 @@ impl Wall {
 
 /// The gradient of a shape's signed distance, by central differences.
 pub(crate) fn gradient(shape: &Shape<3>, x: [f64; 3]) -> [f64; 3] {
-    // Distances near a surface are as exact as coordinates: the cube root of their precision balances both errors.
+    // Distances near a surface are as exact as coordinates: the cube root of their precision balances both
+    // errors.
     let step = 6e-6 * x.iter().fold(1e-3_f64, |m, c| m.max(c.abs()));
     std::array::from_fn(|axis| {
         let at =
@@ -106,8 +108,8 @@ pub(crate) fn without(vector: [f64; 3], directions: &[[f64; 3]]) -> [f64; 3] {
     directions.iter().fold(vector, |v, &n| add_scaled(v, -dot(n, v), n))
 }
 
-/// Adds the direction of a vector to orthonormal ones, unless less than a share of 1e-3 of `scale` is independent of them. Returns the length of what is
-/// independent.
+/// Adds the direction of a vector to orthonormal ones, unless less than a share of 1e-3 of `scale` is
+/// independent of them. Returns the length of what is independent.
 pub(crate) fn push_orthonormal(directions: &mut Vec<[f64; 3]>, vector: [f64; 3], scale: f64) -> Option<f64> {
     let rest = without(without(vector, directions), directions);
     let length = norm(rest);

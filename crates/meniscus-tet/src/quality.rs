@@ -8,7 +8,8 @@ pub fn volume([a, b, c, d]: [[f64; 3]; 4]) -> f64 {
     dot(cross(sub(b, a), sub(c, a)), sub(d, a)) / 6.0
 }
 
-/// `6 sqrt(2) V / l_rms³` (Parthasarathy and others 1994): 1 for the regular tet, 0 for a flat one, negative for one turned over.
+/// `6 sqrt(2) V / l_rms³` (Parthasarathy and others 1994): 1 for the regular tet, 0 for a flat one, negative
+/// for one turned over.
 #[inline]
 pub fn quality(points: [[f64; 3]; 4]) -> f64 {
     let mean_square = mean_square_edge(points);

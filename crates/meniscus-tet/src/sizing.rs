@@ -24,7 +24,8 @@ pub struct Sizing {
     pub surface: f64,
     /// The most anywhere, m.
     pub interior: f64,
-    /// How much longer the edges of each further layer may be: 1.4 makes them longer by 0.4 times the distance.
+    /// How much longer the edges of each further layer may be: 1.4 makes them longer by 0.4 times the
+    /// distance.
     pub growth: f64,
 }
 
@@ -70,7 +71,8 @@ struct Candidate {
 }
 
 impl Editor<'_> {
-    /// Splits edges that are too long, the longest first, and collapses those that are too short, the shortest first.
+    /// Splits edges that are too long, the longest first, and collapses those that are too short, the
+    /// shortest first.
     pub fn resize(&mut self, sizing: &Sizing) {
         let mut wanted = sizing.field(self.complex());
         for _ in 0..SPLIT_ROUNDS {
@@ -90,7 +92,8 @@ impl Editor<'_> {
         }
         for Candidate { ends: (a, b), .. } in self.edges_by_ratio(&wanted, |ratio| ratio < SHORT) {
             let both = self.complex().has_vertex(a) && self.complex().has_vertex(b);
-            // The vertex that another collapse made may have the index of one that it took: the edge is looked at again.
+            // The vertex that another collapse made may have the index of one that it took: the edge is
+            // looked at again.
             if both
                 && let Some(tet) = self.complex().tet_of_edge(a, b)
                 && self.ratio(&wanted, a, b) < SHORT

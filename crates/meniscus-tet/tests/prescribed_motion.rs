@@ -73,7 +73,8 @@ impl Run {
         self.faces().iter().map(|&f| area(f)).sum()
     }
 
-    /// The volume between interfaces and a surface, roughly: distances of the faces' corners times their areas.
+    /// The volume between interfaces and a surface, roughly: distances of the faces' corners times their
+    /// areas.
     fn distance_to(&self, shape: &Shape<3>) -> f64 {
         let part = |f: &[[f64; 3]; 3]| {
             area(*f) / 3.0 * f.iter().map(|&x| shape.signed_distance(x).abs()).sum::<f64>()

@@ -35,8 +35,8 @@ pub enum BuildError {
 }
 
 impl Complex {
-    /// The complex of these vertices and tets, each a list of vertices in positive order with a label. `wall` says on which wall (below 255) a face
-    /// without a tet behind it lies.
+    /// The complex of these vertices and tets, each a list of vertices in positive order with a label. `wall`
+    /// says on which wall (below 255) a face without a tet behind it lies.
     pub fn new(
         positions: Vec<[f64; 3]>,
         tets: &[([u32; 4], u8)],

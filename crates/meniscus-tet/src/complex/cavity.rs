@@ -13,15 +13,16 @@ pub type WallFace = ([u32; 3], u8);
 
 /// A proposal: what is removed, and what takes its place.
 ///
-/// Vertices that no new tet has vanish. There may be one new vertex, which is referred to as [`Complex::next_vertex`].
+/// Vertices that no new tet has vanish. There may be one new vertex, which is referred to as
+/// [`Complex::next_vertex`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cavity<'a> {
     /// The tets to be removed.
     pub old: &'a [u32],
     /// The tets to be made.
     pub new: &'a [CavityTet],
-    /// Faces of the new tets that lie on walls where no removed tet had the same face. All others must lie between two new tets or at the cavity's
-    /// boundary.
+    /// Faces of the new tets that lie on walls where no removed tet had the same face. All others must lie
+    /// between two new tets or at the cavity's boundary.
     pub walls: &'a [WallFace],
     /// Where the new vertex is, if there is one.
     pub vertex: Option<[f64; 3]>,
@@ -70,8 +71,9 @@ impl Complex {
         self.free_vertices.last().copied().unwrap_or(self.positions.len() as u32)
     }
 
-    /// Replaces the tets of a cavity, if the new ones are exactly positive and fit: together with the tets around the cavity and the walls every face must
-    /// have exactly two sides. (Positive tets with the boundary of the cavity cover each of its points once.) Returns the new tets' indices.
+    /// Replaces the tets of a cavity, if the new ones are exactly positive and fit: together with the tets
+    /// around the cavity and the walls every face must have exactly two sides. (Positive tets with the
+    /// boundary of the cavity cover each of its points once.) Returns the new tets' indices.
     pub fn replace_cavity(&mut self, cavity: Cavity<'_>) -> Result<Vec<u32>, CavityError> {
         self.check_old(cavity.old)?;
         self.check_positive(cavity)?;
@@ -195,7 +197,8 @@ impl Complex {
         }
     }
 
-    /// Slots for new tets: those of the old ones first, then free ones, then further ones. Old ones that are left become free.
+    /// Slots for new tets: those of the old ones first, then free ones, then further ones. Old ones that are
+    /// left become free.
     fn slots_for(&mut self, old: &[u32], count: usize) -> Vec<u32> {
         let mut slots = old[..old.len().min(count)].to_vec();
         while slots.len() < count {

@@ -1,4 +1,5 @@
-//! The order of vertices and tets: near ones in space near in memory, and the same whatever the history of their slots.
+//! The order of vertices and tets: near ones in space near in memory, and the same whatever the history of
+//! their slots.
 
 use super::{Across, Complex, FIRST_WALL, NONE};
 
@@ -6,8 +7,9 @@ use super::{Across, Complex, FIRST_WALL, NONE};
 const BITS: u32 = 21;
 
 impl Complex {
-    /// Orders vertices along a space-filling curve, and tets by their vertices, without free slots. The result depends on positions, labels, walls and
-    /// who is joined to whom only. Returns which vertex each new one was.
+    /// Orders vertices along a space-filling curve, and tets by their vertices, without free slots. The
+    /// result depends on positions, labels, walls and who is joined to whom only. Returns which vertex each
+    /// new one was.
     pub fn compact(&mut self) -> Vec<u32> {
         let old_of_new = self.vertices_along_curve();
         let mut new_of_old = vec![NONE; self.positions.len()];

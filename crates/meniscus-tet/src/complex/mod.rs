@@ -1,11 +1,12 @@
 //! The complex: tets with labels that fill the whole domain.
 //!
-//! Every tet has four vertices in positive order, `det(x1 - x0, x2 - x0, x3 - x0) > 0`, and one label: the fluid that fills it. Faces between labels are
-//! interfaces, faces without a tet behind them are walls. Nothing is stored of edges and faces but who lies across each face: the tets around an edge are
-//! walked ([`Complex::ring`]), those around a vertex are flooded ([`Complex::star`]).
+//! Every tet has four vertices in positive order, `det(x1 - x0, x2 - x0, x3 - x0) > 0`, and one label: the
+//! fluid that fills it. Faces between labels are interfaces, faces without a tet behind them are walls.
+//! Nothing is stored of edges and faces but who lies across each face: the tets around an edge are walked
+//! ([`Complex::ring`]), those around a vertex are flooded ([`Complex::star`]).
 //!
-//! All editing of connectivity goes through [`Complex::replace_cavity`], which checks first and then rewires, so that what holds of the complex is
-//! enforced in one place.
+//! All editing of connectivity goes through [`Complex::replace_cavity`], which checks first and then rewires,
+//! so that what holds of the complex is enforced in one place.
 
 mod build;
 mod cavity;
@@ -54,7 +55,8 @@ pub enum Across {
 
 /// Tets with labels, and their vertices. See the [module](self).
 ///
-/// Tets and vertices keep their index for as long as they live; slots of those removed are used again. [`Complex::compact`] orders them anew.
+/// Tets and vertices keep their index for as long as they live; slots of those removed are used again.
+/// [`Complex::compact`] orders them anew.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Complex {
     /// The vertices of each tet; [`NONE`] in free slots.
@@ -141,7 +143,8 @@ impl Complex {
         decode(self.neighbours[tet as usize][corner])
     }
 
-    /// The vertices of the face opposite to a corner (0 to 3) of a tet, anticlockwise seen from outside of it.
+    /// The vertices of the face opposite to a corner (0 to 3) of a tet, anticlockwise seen from outside of
+    /// it.
     #[inline]
     pub fn face(&self, tet: u32, corner: usize) -> [u32; 3] {
         FACES[corner].map(|c| self.tets[tet as usize][c])
@@ -196,11 +199,15 @@ fn decode(neighbour: u32) -> Across {
 fn encode(across: Across) -> u32 {
     match across {
         Across::Tet(tet) => tet,
-        Across::Wall(id) => FIRST_WALL + u32::from(id),
+        Across::Wall(id) => {
+            debug_assert!(id < 255, "the last wall is no neighbour");
+            FIRST_WALL + u32::from(id)
+        }
     }
 }
 
-/// A face without its orientation, to be compared and sorted by, and whether it is an even permutation of the sorted one.
+/// A face without its orientation, to be compared and sorted by, and whether it is an even permutation of the
+/// sorted one.
 #[inline]
 fn sorted_face([a, b, c]: [u32; 3]) -> ([u32; 3], bool) {
     let mut key = [a, b, c];

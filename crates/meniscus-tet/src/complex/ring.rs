@@ -2,10 +2,11 @@
 
 use super::{Across, Complex};
 
-/// The tets around an edge in their order: tet `i` has the edge `(a, b)` and `rim[i]`, `rim[i + 1]`, positive in this order.
+/// The tets around an edge in their order: tet `i` has the edge `(a, b)` and `rim[i]`, `rim[i + 1]`, positive
+/// in this order.
 ///
-/// Around an inner edge the ring is closed and the last tet ends at `rim[0]`; around one on a wall it begins and ends at walls, and the rim has one vertex
-/// more than there are tets.
+/// Around an inner edge the ring is closed and the last tet ends at `rim[0]`; around one on a wall it begins
+/// and ends at walls, and the rim has one vertex more than there are tets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ring {
     /// The tets.
@@ -32,8 +33,8 @@ impl Complex {
         Ring { walls: Some([first_wall, last_wall]), ..back }
     }
 
-    /// Walks on from the last tet of a ring, across the face with the vertex `to`, until the ring closes (nothing is returned) or ends at a wall, which
-    /// adds the last vertex of the rim.
+    /// Walks on from the last tet of a ring, across the face with the vertex `to`, until the ring closes
+    /// (nothing is returned) or ends at a wall, which adds the last vertex of the rim.
     fn walk(&self, ring: &mut Ring, a: u32, b: u32, mut to: u32) -> Option<u8> {
         let start = ring.tets[0];
         let mut from = ring.rim[0];

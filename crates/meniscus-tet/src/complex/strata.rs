@@ -1,13 +1,16 @@
-//! Strata: what of the complex lies inside of a fluid, on interfaces and walls, on the lines where these meet, and at the ends of such lines.
+//! Strata: what of the complex lies inside of a fluid, on interfaces and walls, on the lines where these
+//! meet, and at the ends of such lines.
 //!
 //! They are found from labels and walls when they are asked for, and stored nowhere.
 
 use super::{Across, Complex};
 
-/// Where a vertex or an edge lies, by the number of directions in which it could slide without changing any interface or wall.
+/// Where a vertex or an edge lies, by the number of directions in which it could slide without changing any
+/// interface or wall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stratum {
-    /// Where lines meet or end, corners of the domain, and wherever a neighbourhood is not one of the kinds below.
+    /// Where lines meet or end, corners of the domain, and wherever a neighbourhood is not one of the kinds
+    /// below.
     Point,
     /// On a triple line, a contact line on a wall, or an edge between two walls.
     Line,
@@ -29,8 +32,8 @@ pub enum Sheet {
 /// The faces on interfaces and walls around a vertex, and the strata that they make there.
 #[derive(Clone, Debug, Default)]
 pub struct StarStrata {
-    /// The two other vertices of each face, and what it belongs to. Seen from the side of the larger label, or from behind the wall, the vertex and these two
-    /// are anticlockwise. Sorted.
+    /// The two other vertices of each face, and what it belongs to. Seen from the side of the larger label,
+    /// or from behind the wall, the vertex and these two are anticlockwise. Sorted.
     pub faces: Vec<([u32; 2], Sheet)>,
     /// The other vertices of edges on these faces with the edge's stratum, sorted.
     edges: Vec<(u32, Stratum)>,

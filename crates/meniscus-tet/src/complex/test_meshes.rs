@@ -2,8 +2,8 @@
 
 use super::Complex;
 
-/// A box of `cells` cubes of side one from the origin, each of six tets around its diagonal (Kuhn), labelled by their centres. Walls are numbered 0 to 5:
-/// low and high x, y, z.
+/// A box of `cells` cubes of side one from the origin, each of six tets around its diagonal (Kuhn), labelled
+/// by their centres. Walls are numbered 0 to 5: low and high x, y, z.
 pub(crate) fn kuhn(cells: [usize; 3], label: impl Fn([f64; 3]) -> u8) -> Complex {
     let nodes = cells.map(|c| c + 1);
     let index = |q: [usize; 3]| ((q[0] * nodes[1] + q[1]) * nodes[2] + q[2]) as u32;

@@ -1,9 +1,11 @@
 //! Values at vertices that follow the complex through its changes.
 
-/// Values at vertices, such as velocities, that belong to whoever calls for repairs. They are linear in every tet, and stay what they are where the complex
-/// is edited: a vertex that is new or put elsewhere takes the value that was there.
+/// Values at vertices, such as velocities, that belong to whoever calls for repairs. They are linear in every
+/// tet, and stay what they are where the complex is edited: a vertex that is new or put elsewhere takes the
+/// value that was there.
 pub trait VertexValues {
-    /// The vertex takes the mean of the values at the sources (itself may be one) by these weights, which sum to one.
+    /// The vertex takes the mean of the values at the sources (itself may be one) by these weights, which sum
+    /// to one.
     fn interpolate(&mut self, vertex: u32, sources: &[(u32, f64)]);
 
     /// The vertices were ordered anew: new vertex `i` is what was `old_of_new[i]`.

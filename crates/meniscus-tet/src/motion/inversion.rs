@@ -8,9 +8,11 @@ const MAX_DEPTH: u32 = 24;
 /// Coefficients below this share of the edges' product are rounding.
 const ROUNDING: f64 = 1e-14;
 
-/// A share of the motion, at most one, up to which the tet is certainly positive; all but the very first inversion's, unless it grazes flatness.
+/// A share of the motion, at most one, up to which the tet is certainly positive; all but the very first
+/// inversion's, unless it grazes flatness.
 ///
-/// Volume is a cubic of time. In Bernstein form it lies between its coefficients, so it is positive where these are; else the time is halved (de Casteljau).
+/// Volume is a cubic of time. In Bernstein form it lies between its coefficients, so it is positive where
+/// these are; else the time is halved (de Casteljau).
 pub fn share_without_inversion(points: [[f64; 3]; 4], ways: [[f64; 3]; 4]) -> f64 {
     let start: [[f64; 3]; 3] = std::array::from_fn(|i| sub(points[i + 1], points[0]));
     let way: [[f64; 3]; 3] = std::array::from_fn(|i| sub(ways[i + 1], ways[0]));
@@ -30,7 +32,8 @@ pub fn share_without_inversion(points: [[f64; 3]; 4], ways: [[f64; 3]; 4]) -> f6
     positive_until(coefficients, 0.0, 1.0, floor, MAX_DEPTH)
 }
 
-/// Up to where in the interval from `from` to `to` the cubic with these Bernstein coefficients is certainly above `floor`.
+/// Up to where in the interval from `from` to `to` the cubic with these Bernstein coefficients is certainly
+/// above `floor`.
 fn positive_until(c: [f64; 4], from: f64, to: f64, floor: f64, depth: u32) -> f64 {
     if c.iter().all(|&c| c > floor) {
         return to;

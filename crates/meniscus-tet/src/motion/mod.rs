@@ -18,7 +18,8 @@ use crate::repair::{Books, Editor};
 pub struct MotionParams {
     /// Repairs act on tets below this quality.
     pub quality: f64,
-    /// Times that all vertices are moved together, with repairs between them, before what is left is done vertex by vertex.
+    /// Times that all vertices are moved together, with repairs between them, before what is left is done
+    /// vertex by vertex.
     pub passes: usize,
 }
 
@@ -55,8 +56,9 @@ const SWEEPS: usize = 4;
 
 /// Moves every vertex by its way, a vector for each slot. Vertices on walls slide along them.
 ///
-/// All vertices go together, by a share of the way that turns no tet over; tets that would be turned over are repaired, judged by their shape at the end of the way too,
-/// before the rest is gone. What cannot go with all others goes alone as far as it can; what is left after that stays in `ways`.
+/// All vertices go together, by a share of the way that turns no tet over; tets that would be turned over are
+/// repaired, judged by their shape at the end of the way too, before the rest is gone. What cannot go with
+/// all others goes alone as far as it can; what is left after that stays in `ways`.
 pub fn advance(
     complex: &mut Complex,
     container: &Container,

@@ -4,8 +4,11 @@ use meniscus_core::vector::add_scaled;
 
 use super::cone::Cone;
 use super::link::Neighbourhood;
-use super::{Editor, GAIN};
+use super::{Editor, GAIN, MAX_TURN};
 use crate::complex::{Cavity, Ring, Sheet, WallFace};
+
+/// The cosine of the angle that faces may turn by where a short edge is collapsed: 45 degrees.
+const MAX_TURN_OF_SHORT: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
 /// What a collapse must not do to the worst quality around.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +36,15 @@ impl Demand {
         }
     }
 
+    /// The cosine of the angle that faces of interfaces may turn by. What is shorter than wanted is not
+    /// resolved: there, wrinkles are to go.
+    fn max_turn(self) -> f64 {
+        match self {
+            Self::Better => MAX_TURN,
+            Self::Shorten { .. } => MAX_TURN_OF_SHORT,
+        }
+    }
+
     /// The longest edge that may be made.
     fn longest(self) -> f64 {
         match self {
@@ -48,8 +60,8 @@ impl Editor<'_> {
         self.collapse_if(tet, a, b, Demand::Better)
     }
 
-    /// Collapses an edge of a tet because it is short, if the worst tet around it does not become worse than `floor`, or than it is, and no edge becomes
-    /// longer than `longest`.
+    /// Collapses an edge of a tet because it is short, if the worst tet around it does not become worse than
+    /// `floor`, or than it is, and no edge becomes longer than `longest`.
     pub fn collapse_short(&mut self, tet: u32, a: u32, b: u32, floor: f64, longest: f64) -> bool {
         self.collapse_if(tet, a, b, Demand::Shorten { floor, longest })
     }
@@ -77,7 +89,10 @@ impl Editor<'_> {
         let volumes = self.complex.volumes_of(&a.star);
         let x = self.complex.position(b.vertex);
         let least = demand.least(self.worst(&a.star));
-        if cone.reach(x) > demand.longest() || !cone.reaches(x, least) || !cone.keeps_sheets(x) {
+        if cone.reach(x) > demand.longest()
+            || !cone.reaches(x, least)
+            || !cone.keeps_sheets(x, demand.max_turn())
+        {
             return false;
         }
         if !self.link_condition(a, b, ring) {
@@ -116,7 +131,7 @@ impl Editor<'_> {
         let before = self.worst(&old);
         let x = self.container.project(&walls, cone.climb(start, &leeway, demand.enough(before)));
         let fits = cone.reach(x) <= demand.longest() && cone.reaches(x, demand.least(before));
-        if !fits || !cone.keeps_sheets(x) {
+        if !fits || !cone.keeps_sheets(x, demand.max_turn()) {
             return false;
         }
         let Some(moved) = cone.volume_moved(x, &volumes) else { return false };

@@ -36,7 +36,8 @@ pub(super) struct Cone {
     sheets: Vec<[[f64; 3]; 3]>,
 }
 
-/// The places that keep the volume of every label, and the apex on its walls: orthonormal directions that are fixed, and a point.
+/// The places that keep the volume of every label, and the apex on its walls: orthonormal directions that are
+/// fixed, and a point.
 #[derive(Clone, Debug)]
 pub(super) struct Leeway {
     fixed: Vec<[f64; 3]>,
@@ -153,8 +154,9 @@ impl Cone {
         volumes
     }
 
-    /// What of the surroundings of `x` keeps these volumes and the walls. Volumes are linear in the place of the apex, so this is a point, a line, a plane or
-    /// everything: what is left of a vertex's freedom in its stratum.
+    /// What of the surroundings of `x` keeps these volumes and the walls. Volumes are linear in the place of
+    /// the apex, so this is a point, a line, a plane or everything: what is left of a vertex's freedom in its
+    /// stratum.
     pub fn leeway(&self, editor: &Editor<'_>, x: [f64; 3], walls: &[u8], volumes: &[(u8, f64)]) -> Leeway {
         let mut fixed = editor.container.normals(walls, x);
         let mut origin = x;
@@ -170,7 +172,8 @@ impl Cone {
         Leeway { fixed, origin }
     }
 
-    /// The gradient of a label's volume in the place of the apex, and the sum of the absolute values of what it adds up.
+    /// The gradient of a label's volume in the place of the apex, and the sum of the absolute values of what
+    /// it adds up.
     fn volume_gradient(&self, label: u8) -> ([f64; 3], f64) {
         let mut gradient = [0.0; 3];
         let mut scale = 0.0;
@@ -183,12 +186,13 @@ impl Cone {
         (gradient, scale)
     }
 
-    /// Whether no face of a sheet turns far with the apex at `x`.
-    pub fn keeps_sheets(&self, x: [f64; 3]) -> bool {
-        self.sheets.iter().all(|&[corner, p, q]| faces_alike([corner, p, q], [x, p, q]))
+    /// Whether no face of a sheet turns by more than the angle of this cosine with the apex at `x`.
+    pub fn keeps_sheets(&self, x: [f64; 3], max_turn: f64) -> bool {
+        self.sheets.iter().all(|&[corner, p, q]| faces_alike([corner, p, q], [x, p, q], max_turn))
     }
 
-    /// By how much the volumes with the apex at `x` differ from these (the sum of absolute values), if by no more than is allowed.
+    /// By how much the volumes with the apex at `x` differ from these (the sum of absolute values), if by no
+    /// more than is allowed.
     pub fn volume_moved(&self, x: [f64; 3], volumes: &[(u8, f64)]) -> Option<f64> {
         if volumes.len() == 1 && self.sheets.is_empty() {
             return Some(0.0);
@@ -199,8 +203,8 @@ impl Cone {
         fits.then(|| missing.iter().map(|m| m.1.abs()).sum())
     }
 
-    /// Climbs from `start` to where the worst tet is better (Freitag and others: the worst tets' gradients point along it), within the leeway, until it
-    /// has the quality `enough`.
+    /// Climbs from `start` to where the worst tet is better (Freitag and others: the worst tets' gradients
+    /// point along it), within the leeway, until it has the quality `enough`.
     pub fn climb(&self, start: [f64; 3], leeway: &Leeway, enough: f64) -> [f64; 3] {
         let mut x = start;
         let mut best = self.worst(x);
@@ -230,7 +234,8 @@ impl Cone {
         x
     }
 
-    /// The direction in which all of the worst tets become better at once: the point nearest to the origin in the hull of their gradients.
+    /// The direction in which all of the worst tets become better at once: the point nearest to the origin in
+    /// the hull of their gradients.
     fn ascent(&self, x: [f64; 3], worst: f64, leeway: &Leeway) -> [f64; 3] {
         let end = add_scaled(x, 1.0, self.way);
         let now = self.base.iter().map(|f| with_apex(x, f.now));
@@ -261,7 +266,8 @@ fn missing_volumes(now: &[(u8, f64)], wanted: &[(u8, f64)]) -> Vec<(u8, f64)> {
     wanted.iter().map(|&(label, volume)| (label, volume - of(label))).collect()
 }
 
-/// The point nearest to the origin in the convex hull of vectors, by steps towards the most opposed one (Gilbert 1966).
+/// The point nearest to the origin in the convex hull of vectors, by steps towards the most opposed one
+/// (Gilbert 1966).
 fn nearest_to_origin(vectors: &[[f64; 3]]) -> [f64; 3] {
     let Some(&first) = vectors.first() else { return [0.0; 3] };
     let mut point = first;

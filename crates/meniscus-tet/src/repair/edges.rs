@@ -1,7 +1,8 @@
-//! Edge removal: the tets around an edge give way to the best triangulation of its ring, joined to both ends (Shewchuk 2002).
+//! Edge removal: the tets around an edge give way to the best triangulation of its ring, joined to both ends
+//! (Shewchuk 2002).
 
 use super::klincsek::best_triangulation;
-use super::{Editor, GAIN, VOLUME_TOLERANCE, faces_alike};
+use super::{Editor, GAIN, MAX_TURN, VOLUME_TOLERANCE, faces_alike};
 use crate::complex::{Cavity, CavityTet, Ring, Stratum, WallFace};
 use crate::quality::volume;
 
@@ -15,8 +16,9 @@ struct Part {
 }
 
 impl Editor<'_> {
-    /// Removes the edge of a tet if that makes the worst tet around it better. An edge on an interface or wall is flipped within it: the two ends of the
-    /// ring's halves are joined. With `lowest` inside, only edges inside of fluids are removed.
+    /// Removes the edge of a tet if that makes the worst tet around it better. An edge on an interface or
+    /// wall is flipped within it: the two ends of the ring's halves are joined. With `lowest` inside, only
+    /// edges inside of fluids are removed.
     pub fn remove_edge(&mut self, tet: u32, a: u32, b: u32, lowest: Stratum) -> bool {
         let ring = self.complex.ring(tet, a, b);
         if ring.tets.len() > MAX_RING {
@@ -57,7 +59,8 @@ impl Editor<'_> {
         true
     }
 
-    /// The parts of a ring between its sheets: the whole of it inside of a fluid or on a wall, two on an interface. Nothing for edges on lines.
+    /// The parts of a ring between its sheets: the whole of it inside of a fluid or on a wall, two on an
+    /// interface. Nothing for edges on lines.
     fn parts(&self, ring: &Ring) -> Option<Vec<Part>> {
         let labels: Vec<u8> = ring.tets.iter().map(|&t| self.complex.label(t)).collect();
         let n = labels.len();
@@ -78,7 +81,8 @@ impl Editor<'_> {
         }
     }
 
-    /// The volume that changes hands where an edge of an interface or wall is flipped, if it is little and no face turns far; none inside of a fluid.
+    /// The volume that changes hands where an edge of an interface or wall is flipped, if it is little and no
+    /// face turns far; none inside of a fluid.
     fn flip_volume(&self, ring: &Ring, parts: &[Part], a: u32, b: u32) -> Option<f64> {
         if ring.walls.is_none() && parts.len() == 1 {
             return Some(0.0);
@@ -92,7 +96,7 @@ impl Editor<'_> {
         let x = |v: u32| self.complex.position(v);
         let old = [[x(a), x(b), x(p)], [x(b), x(a), x(q)]];
         let new = [[x(p), x(q), x(b)], [x(q), x(p), x(a)]];
-        let alike = old.iter().all(|&o| new.iter().all(|&n| faces_alike(o, n)));
+        let alike = old.iter().all(|&o| new.iter().all(|&n| faces_alike(o, n, MAX_TURN)));
         let moved = volume([x(a), x(b), x(p), x(q)]).abs();
         let edge = 0.5 * (self.length(a, b) + self.length(p, q));
         (alike && moved <= VOLUME_TOLERANCE * edge.powi(3)).then_some(moved)

@@ -1,4 +1,5 @@
-//! Insertion: a vertex takes the place of a bad tet and of those around it that are better off with it (Klingner and Shewchuk 2007).
+//! Insertion: a vertex takes the place of a bad tet and of those around it that are better off with it
+//! (Klingner and Shewchuk 2007).
 
 use super::cone::Cone;
 use super::{Editor, GAIN};
@@ -11,8 +12,8 @@ const MAX_CAVITY: usize = 30;
 const PATIENCE: usize = 6;
 
 impl Editor<'_> {
-    /// Puts a vertex into a cavity around a tet, of tets with its label, if that makes the worst of them better. The cavity grows across the worst face
-    /// as seen from the new vertex.
+    /// Puts a vertex into a cavity around a tet, of tets with its label, if that makes the worst of them
+    /// better. The cavity grows across the worst face as seen from the new vertex.
     pub fn insert(&mut self, tet: u32) -> bool {
         let label = self.complex.label(tet);
         let mut cavity = vec![tet];

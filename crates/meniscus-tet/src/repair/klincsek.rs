@@ -3,9 +3,11 @@
 /// Triangles by places of their vertices in the polygon, in its order.
 pub(super) type Triangulation = Vec<[usize; 3]>;
 
-/// The triangulation of a polygon with `n >= 2` vertices whose worst triangle is best, and how good that is; without triangles everything is good.
+/// The triangulation of a polygon with `n >= 2` vertices whose worst triangle is best, and how good that is;
+/// without triangles everything is good.
 pub(super) fn best_triangulation(n: usize, measure: impl Fn([usize; 3]) -> f64) -> (f64, Triangulation) {
-    // Of the part between vertices s and e: how good its worst triangle can be, and the third vertex of the triangle at its chord.
+    // Of the part between vertices s and e: how good its worst triangle can be, and the third vertex of the
+    // triangle at its chord.
     let mut best = vec![(f64::INFINITY, 0); n * n];
     for gap in 2..n {
         for s in 0..n - gap {

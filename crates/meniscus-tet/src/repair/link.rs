@@ -18,8 +18,9 @@ impl Editor<'_> {
         Neighbourhood { vertex, star, strata }
     }
 
-    /// Whether the links of two vertices meet in the link of their edge and nowhere else, in the complex with a cone over interfaces and walls, in the
-    /// complex of interfaces and walls with a cone over lines, and in that of lines (Dey and others 1999).
+    /// Whether the links of two vertices meet in the link of their edge and nowhere else, in the complex with
+    /// a cone over interfaces and walls, in the complex of interfaces and walls with a cone over lines, and
+    /// in that of lines (Dey and others 1999).
     pub(super) fn link_condition(&self, a: &Neighbourhood, b: &Neighbourhood, ring: &Ring) -> bool {
         self.vertices_meet_in(a, b, &ring.rim)
             && self.edges_meet_in(a, b, ring)

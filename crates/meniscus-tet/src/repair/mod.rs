@@ -1,8 +1,9 @@
 //! Repairs: operations that make bad tets better without changing what the complex stands for.
 //!
-//! An operation is made if the worst of the tets that it makes is better than the worst of those that it takes, if it changes the volume of no label
-//! (inside of a fluid; on interfaces by no more than [`VOLUME_TOLERANCE`] times the cube of the edges' length, which is booked) and turns no face of an interface by
-//! more than 15 degrees, and if every stratum keeps its topology.
+//! An operation is made if the worst of the tets that it makes is better than the worst of those that it
+//! takes, if it changes the volume of no label (inside of a fluid; on interfaces by no more than
+//! [`VOLUME_TOLERANCE`] times the cube of the edges' length, which is booked) and turns no face of an
+//! interface by more than 15 degrees, and if every stratum keeps its topology.
 
 mod collapse;
 mod cone;
@@ -25,7 +26,8 @@ use crate::quality::quality;
 /// The most an operation on an interface may change the volume of a label, over the cube of the mean edge.
 pub const VOLUME_TOLERANCE: f64 = 1e-4;
 
-/// Vertices are inserted only for tets below this share of the quality that is asked for: it is the dearest operation.
+/// Vertices are inserted only for tets below this share of the quality that is asked for: it is the dearest
+/// operation.
 const INSERT_BELOW: f64 = 0.5;
 
 /// How much better the worst tet must become.
@@ -76,7 +78,8 @@ pub struct Editor<'a> {
     complex: &'a mut Complex,
     container: &'a Container,
     values: &'a mut dyn VertexValues,
-    /// The way that each vertex still has to go: tets are judged by their worse shape now and at its end. Empty where nothing moves.
+    /// The way that each vertex still has to go: tets are judged by their worse shape now and at its end.
+    /// Empty where nothing moves.
     ahead: Vec<[f64; 3]>,
     /// Vertices whose tets were changed since this list was cleared.
     touched: Vec<u32>,
@@ -110,8 +113,8 @@ impl<'a> Editor<'a> {
         self.complex
     }
 
-    /// Tries to bring every tet to a quality of `target`: rounds over those below, worst first, until a round changes nothing. After the first round only
-    /// those are tried again that something changed around.
+    /// Tries to bring every tet to a quality of `target`: rounds over those below, worst first, until a round
+    /// changes nothing. After the first round only those are tried again that something changed around.
     pub fn improve(&mut self, target: f64, rounds: usize) {
         let mut is_new = vec![true; self.complex.vertex_slots()];
         for _ in 0..rounds {
@@ -149,7 +152,8 @@ impl<'a> Editor<'a> {
         replaced
     }
 
-    /// Tries the operations in order until the tet is gone or good. Interfaces and walls are touched only if nothing else helps.
+    /// Tries the operations in order until the tet is gone or good. Interfaces and walls are touched only if
+    /// nothing else helps.
     fn improve_tet(&mut self, tet: u32, corners: [u32; 4], target: f64) {
         for lowest in [Stratum::Inside, Stratum::Line] {
             for vertex in corners {
@@ -222,9 +226,9 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// Whether two triangles face less than 15 degrees apart.
-fn faces_alike(a: [[f64; 3]; 3], b: [[f64; 3]; 3]) -> bool {
+/// Whether the angle between two triangles is less than that of this cosine.
+fn faces_alike(a: [[f64; 3]; 3], b: [[f64; 3]; 3], max_turn: f64) -> bool {
     let normal = |[p, q, r]: [[f64; 3]; 3]| cross(sub(q, p), sub(r, p));
     let (m, n) = (normal(a), normal(b));
-    dot(m, n) > MAX_TURN * norm(m) * norm(n)
+    dot(m, n) > max_turn * norm(m) * norm(n)
 }

@@ -2,18 +2,20 @@
 
 use meniscus_core::vector::add_scaled;
 
-use super::Editor;
 use super::cone::{Cone, Leeway};
+use super::{Editor, MAX_TURN};
 use crate::complex::{StarStrata, Stratum};
 use crate::quality::volume;
 
-/// How much better the worst tet must become for a vertex to be moved: smaller gains only feed each other for many rounds.
+/// How much better the worst tet must become for a vertex to be moved: smaller gains only feed each other for
+/// many rounds.
 const WORTHWHILE: f64 = 1e-3;
 
 impl Editor<'_> {
-    /// Puts a vertex where the worst tet of its star is better: to the mean of its neighbours (smart Laplacian), and where that does not reach `target` on to
-    /// where the worst tets are best. On interfaces and walls, and along lines, it slides so that no label's volume changes. Vertices
-    /// of strata below `lowest` are left alone.
+    /// Puts a vertex where the worst tet of its star is better: to the mean of its neighbours (smart
+    /// Laplacian), and where that does not reach `target` on to where the worst tets are best. On interfaces
+    /// and walls, and along lines, it slides so that no label's volume changes. Vertices of strata below
+    /// `lowest` are left alone.
     pub fn smooth(&mut self, vertex: u32, target: f64, lowest: Stratum) -> bool {
         let mut star = Vec::new();
         self.complex.star(vertex, &mut star);
@@ -33,7 +35,7 @@ impl Editor<'_> {
         let before = cone.worst(old);
         let x = self.better_place(&cone, &leeway, vertex, &strata, target);
         let x = self.container.project(&walls, x);
-        if !cone.reaches(x, before + WORTHWHILE) || !cone.is_positive(x) || !cone.keeps_sheets(x) {
+        if !cone.reaches(x, before + WORTHWHILE) || !cone.is_positive(x) || !cone.keeps_sheets(x, MAX_TURN) {
             return false;
         }
         let Some(moved) = cone.volume_moved(x, &volumes) else { return false };
@@ -73,7 +75,8 @@ impl Editor<'_> {
         sum.map(|c| c / neighbours.len() as f64)
     }
 
-    /// The barycentric coordinates of a point in that of the tets that it lies deepest in; points just outside of all are moved to their surface.
+    /// The barycentric coordinates of a point in that of the tets that it lies deepest in; points just
+    /// outside of all are moved to their surface.
     pub(super) fn sources_at(&self, x: [f64; 3], tets: &[u32]) -> Vec<(u32, f64)> {
         let weights = |tet: u32| -> [f64; 4] {
             let points = self.complex.points(tet);

@@ -1,8 +1,10 @@
 //! The first tets of a box: a body-centred cubic lattice, graded by an octree.
 //!
-//! Between two cells of one size stand the four tets around the line of their centres (Labelle and Shewchuk 2007), the best that fill space in one shape; they are
-//! halved where an edge of the cells has a vertex in its middle. Where cells differ in size, both centres are joined to the squares of the smaller side,
-//! cut by the diagonals through the middle of the larger one; at the box's sides, to the four triangles around the middle of the face.
+//! Between two cells of one size stand the four tets around the line of their centres (Labelle and Shewchuk
+//! 2007), the best that fill space in one shape; they are halved where an edge of the cells has a vertex in
+//! its middle. Where cells differ in size, both centres are joined to the squares of the smaller side, cut by
+//! the diagonals through the middle of the larger one; at the box's sides, to the four triangles around the
+//! middle of the face.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,8 +17,8 @@ type Cell = (u32, [i32; 3]);
 /// Halvings beyond which a wanted size is not met.
 const MAX_LEVEL: u32 = 12;
 
-/// A lattice in a box with walls 0 to 5: low and high along x, y and z, and label zero. Cells begin with sides of about `coarsest` and are halved while these are longer than
-/// what is wanted at their centres.
+/// A lattice in a box with walls 0 to 5: low and high along x, y and z, and label zero. Cells begin with
+/// sides of about `coarsest` and are halved while these are longer than what is wanted at their centres.
 pub fn graded_lattice(
     lower: [f64; 3],
     upper: [f64; 3],
@@ -211,7 +213,8 @@ impl Tets<'_> {
         }
     }
 
-    /// Whether the edge between two corners of a leaf has a vertex in its middle: one of the cells around it was halved.
+    /// Whether the edge between two corners of a leaf has a vertex in its middle: one of the cells around it
+    /// was halved.
     fn has_middle(&self, level: u32, a: [i32; 3], b: [i32; 3]) -> bool {
         let low: [i32; 3] = std::array::from_fn(|i| a[i].min(b[i]) / width(level));
         let along = (0..3).find(|&i| a[i] != b[i]).expect("two points");

@@ -1,7 +1,8 @@
 //! First meshes: a graded lattice in a box, fitted to the surfaces of shapes.
 //!
-//! Vertices near a surface are moved onto it, edges that still cross it are split where they do (both by the operations of every other step), and tets take the
-//! label of their side. So every tet is of one liquid, and the interface is right to second order whatever the lattice is.
+//! Vertices near a surface are moved onto it, edges that still cross it are split where they do (both by the
+//! operations of every other step), and tets take the label of their side. So every tet is of one liquid, and
+//! the interface is right to second order whatever the lattice is.
 
 mod fit;
 mod lattice;
@@ -35,8 +36,8 @@ pub enum SeedError {
     Lattice(#[from] BuildError),
 }
 
-/// Liquids in a box. Liquid `i` of the list has label `i + 1`, and where several overlap the first has the place; what is in none has label zero. Walls 0 to 5
-/// are the box's sides.
+/// Liquids in a box. Liquid `i` of the list has label `i + 1`, and where several overlap the first has the
+/// place; what is in none has label zero. Walls 0 to 5 are the box's sides.
 pub fn seed_box(
     lower: [f64; 3],
     upper: [f64; 3],
@@ -46,8 +47,9 @@ pub fn seed_box(
     seed(lower, upper, None, liquids, sizing)
 }
 
-/// Liquids in what a box and a shape have in common, as in [`seed_box`]. The shape's surface is wall 6. It should be smooth inside of the box, and cross its sides: a
-/// vessel with flat ends is a longer cylinder cut off by the box.
+/// Liquids in what a box and a shape have in common, as in [`seed_box`]. The shape's surface is wall 6. It
+/// should be smooth inside of the box, and cross its sides: a vessel with flat ends is a longer cylinder cut
+/// off by the box.
 pub fn seed_vessel(
     lower: [f64; 3],
     upper: [f64; 3],
