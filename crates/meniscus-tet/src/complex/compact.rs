@@ -21,7 +21,7 @@ impl Complex {
             .map(|tet| (canonical(self.corners(tet).map(|v| new_of_old[v as usize])), tet))
             .collect();
         tets.sort_unstable();
-        self.reorder(&old_of_new, &new_of_old, &tets);
+        self.reorder(&old_of_new, &tets);
         old_of_new
     }
 
@@ -45,7 +45,7 @@ impl Complex {
         vertices
     }
 
-    fn reorder(&mut self, old_of_new: &[u32], new_of_old: &[u32], tets: &[([u32; 4], u32)]) {
+    fn reorder(&mut self, old_of_new: &[u32], tets: &[([u32; 4], u32)]) {
         let mut new_tet = vec![NONE; self.tets.len()];
         for (new, &(_, old)) in tets.iter().enumerate() {
             new_tet[old as usize] = new as u32;
@@ -62,7 +62,7 @@ impl Complex {
         let neighbours: Vec<[u32; 4]> = neighbours.collect();
         let labels = tets.iter().map(|&(_, old)| self.label(old)).collect();
         let positions = old_of_new.iter().map(|&v| self.position(v)).collect();
-        let mut incident = vec![NONE; new_of_old.len().min(old_of_new.len())];
+        let mut incident = vec![NONE; old_of_new.len()];
         for (tet, (corners, _)) in tets.iter().enumerate().rev() {
             for &vertex in corners {
                 incident[vertex as usize] = tet as u32;
