@@ -1,7 +1,7 @@
 use super::*;
 use crate::complex::NoValues;
-use crate::complex::Stratum;
 use crate::complex::test_meshes::kuhn;
+use crate::complex::{Sheet, Stratum};
 use crate::quality::volume;
 
 fn label_volumes(complex: &Complex) -> Vec<f64> {
@@ -98,4 +98,60 @@ fn a_film_is_not_collapsed_through() {
         complex.label(t) == 0 && z.contains(&1.0) && z.contains(&2.0)
     });
     assert!(!across);
+}
+
+/// The faces of interfaces by their vertices, sorted.
+fn interface(complex: &Complex) -> Vec<[u32; 3]> {
+    let mut faces: Vec<[u32; 3]> = complex
+        .vertices()
+        .flat_map(|v| complex.strata(v).faces.into_iter().map(move |(others, sheet)| (v, others, sheet)))
+        .filter(|(_, _, sheet)| matches!(sheet, Sheet::Interface(..)))
+        .map(|(v, [p, q], _)| {
+            let mut face = [v, p, q];
+            face.sort_unstable();
+            face
+        })
+        .collect();
+    faces.sort_unstable();
+    faces.dedup();
+    faces
+}
+
+#[test]
+fn operations_inside_of_fluids_leave_interfaces_as_they_are() {
+    let (mut complex, container) = three_layers();
+    for vertex in complex.vertices().collect::<Vec<_>>() {
+        if complex.strata(vertex).vertex() == Stratum::Inside {
+            let shift = f64::from(vertex % 7) / 7.0 - 0.5;
+            complex.set_position(vertex, complex.position(vertex).map(|c| c + 0.5 * shift));
+        }
+    }
+    complex.check().unwrap();
+    let (faces, positions, volumes) =
+        (interface(&complex), complex.positions().to_vec(), label_volumes(&complex));
+    let mut nothing = NoValues;
+    let mut editor = Editor::new(&mut complex, &container, &mut nothing);
+    for tet in 0..editor.complex.tet_slots() as u32 {
+        for (i, j) in EDGES {
+            if editor.complex.has_tet(tet) {
+                let corners = editor.complex.corners(tet);
+                editor.smooth(corners[i], 1.0, Stratum::Inside);
+                editor.remove_edge(tet, corners[i], corners[j], Stratum::Inside);
+            }
+        }
+        for corner in 0..4 {
+            if editor.complex.has_tet(tet) {
+                editor.remove_face(tet, corner);
+            }
+        }
+    }
+    assert!(editor.books.smoothed > 5 && editor.books.volume_moved == 0.0, "{:?}", editor.books);
+    complex.check().unwrap();
+    assert_eq!(interface(&complex), faces);
+    for &vertex in faces.iter().flatten() {
+        assert_eq!(complex.position(vertex), positions[vertex as usize]);
+    }
+    for (now, then) in label_volumes(&complex).iter().zip(&volumes) {
+        assert!((now - then).abs() < 1e-13 * 64.0);
+    }
 }
