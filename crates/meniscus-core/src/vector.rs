@@ -19,6 +19,7 @@ pub fn dot<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
 }
 
 /// The vector product.
+#[inline]
 pub fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
