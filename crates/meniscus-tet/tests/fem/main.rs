@@ -1,0 +1,4 @@
+//! The finite elements against what is known of them.
+
+mod elements;
+mod meshes;
