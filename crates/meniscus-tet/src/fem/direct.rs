@@ -1,0 +1,67 @@
+//! A direct solve: the oracle for iterations, and quick enough for small meshes.
+
+use faer::Col;
+use faer::linalg::solvers::Solve;
+use faer::sparse::{SparseColMat, Triplet};
+
+use super::rows::BlockRows;
+use super::system::{Solution, System};
+
+/// The system has no unique solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system of the finite elements is singular")]
+pub struct Singular;
+
+/// Solves a system by sparse LU. In each closed part the first impulse is 0.
+pub fn solve(system: &System) -> Result<Solution, Singular> {
+    let (nodes, pressures) = (system.force.len(), system.expansion.len());
+    let (first, size) = (3 * nodes, 3 * nodes + pressures);
+    let pinned: Vec<usize> = system.closed_parts.iter().map(|part| first + part[0]).collect();
+
+    let mut entries = Vec::new();
+    let mut add = |row: usize, column: usize, value: f64| {
+        if !pinned.contains(&row) && !pinned.contains(&column) {
+            entries.push(Triplet::new(row, column, value));
+        }
+    };
+    spread(&system.momentum, 0, 0, 1.0, &mut add);
+    spread(&system.gradient, 0, first, -1.0, &mut add);
+    spread(&system.divergence, first, 0, -1.0, &mut add);
+    spread(&system.leak, first, first, -1.0, &mut add);
+    entries.extend(pinned.iter().map(|&p| Triplet::new(p, p, -1.0)));
+
+    let right = Col::from_fn(size, |i| match i.checked_sub(first) {
+        None => system.force[i / 3][i % 3],
+        Some(_) if pinned.contains(&i) => 0.0,
+        Some(pressure) => -system.expansion[pressure],
+    });
+    let matrix =
+        SparseColMat::<usize, f64>::try_new_from_triplets(size, size, &entries).map_err(|_| Singular)?;
+    let x = matrix.sp_lu().map_err(|_| Singular)?.solve(&right);
+    if !x.iter().all(|x| x.is_finite()) {
+        return Err(Singular);
+    }
+    Ok(Solution {
+        velocities: (0..nodes).map(|node| std::array::from_fn(|k| x[3 * node + k])).collect(),
+        impulses: (first..size).map(|i| x[i]).collect(),
+    })
+}
+
+/// Gives each number of a block matrix to `add`, times `sign`, at its place in a matrix of numbers.
+fn spread<const R: usize, const C: usize>(
+    matrix: &BlockRows<R, C>,
+    first_row: usize,
+    first_column: usize,
+    sign: f64,
+    add: &mut impl FnMut(usize, usize, f64),
+) {
+    for i in 0..matrix.pattern.rows() {
+        for (j, block) in matrix.row(i) {
+            for (r, row) in block.iter().enumerate() {
+                for (c, value) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                    add(first_row + R * i + r, first_column + C * j + c, sign * value);
+                }
+            }
+        }
+    }
+}
