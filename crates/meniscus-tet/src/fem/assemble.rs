@@ -234,8 +234,11 @@ impl<'a> Assembly<'a> {
 
     /// In the frames' coordinates, less what the walls' own motion takes.
     fn force(&self, momentum: &BlockRows<3, 3>, walls: &[[f64; 3]]) -> Vec<[f64; 3]> {
+        let stage = self.stage;
+        let tensions = self.d.surface.forces(stage.mesh.positions, self.d.scheme.tension_force);
         let force = |(node, frame): (usize, &Frame)| {
-            let free = sub(frame.enter(self.force_on(node)), momentum.row_times(node, walls));
+            let pushed = add_scaled(self.momentum_before(node), stage.dt, tensions[node]);
+            let free = sub(frame.enter(pushed), momentum.row_times(node, walls));
             let diagonal =
                 momentum.row(node).find(|&(column, _)| column == node).map_or(0.0, |(_, b)| size(b));
             std::array::from_fn(|k| if k < frame.held { diagonal * walls[node][k] } else { free[k] })
@@ -243,8 +246,8 @@ impl<'a> Assembly<'a> {
         self.frames.iter().enumerate().map(force).collect()
     }
 
-    /// The momentum before the stage and the impulses of gravity and tension, in world coordinates.
-    fn force_on(&self, node: usize) -> [f64; 3] {
+    /// The momentum before the stage with the impulses of gravity and of the surface's curvature, in world coordinates.
+    fn momentum_before(&self, node: usize) -> [f64; 3] {
         let (stage, tets, scheme) = (self.stage, self.stage.mesh.tets, &self.d.scheme);
         let mut momentum = [0.0; 3];
         for (tet, a) in self.fluid_tets(node) {
@@ -255,8 +258,6 @@ impl<'a> Assembly<'a> {
             }
             momentum = add_scaled(momentum, 0.25 * mass * stage.dt, self.setting.gravity);
         }
-        let tension = self.d.surface.force(node, stage.mesh.positions, scheme.tension_force);
-        momentum = add_scaled(momentum, stage.dt, tension);
         for (facet, a) in self.resisting_facets(node) {
             for (b, &vertex) in self.d.surface.facets[facet].vertices.iter().enumerate() {
                 let v = vertex as usize;

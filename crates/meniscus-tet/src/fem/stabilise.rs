@@ -48,7 +48,7 @@ pub fn leak(
                 row.add(r, [[(1.0 + RESIDUAL_SHARE) * strengths[tet] * elements[tet].stiffness(a, b)]]);
             }
         }
-        for &i in corners.row(q) {
+        for &i in corners.row(q).iter().filter(|&&i| weights[i as usize] > 0.0) {
             let Some((_, here)) = average.row(i as usize).find(|&(j, _)| j == q) else { continue };
             for (r, there) in average.row(i as usize) {
                 let product: f64 = (0..3).map(|x| here[x][0] * there[x][0]).sum();

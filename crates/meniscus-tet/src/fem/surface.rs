@@ -25,6 +25,8 @@ pub struct Surface {
     pub nodes: Vec<[u32; 3]>,
     /// The faces at each velocity.
     pub facets_at_node: Incidence,
+    /// The patches: velocities inside of an interface, not on a triple or contact line, that hang together by faces.
+    pub patches: Vec<Vec<u32>>,
 }
 
 impl Surface {
@@ -45,13 +47,45 @@ impl Surface {
             }
         }
         let facets_at_node = Incidence::new(unknowns.vertices.len(), &nodes);
-        Self { facets, nodes, facets_at_node }
+        let mut surface = Self { facets, nodes, facets_at_node, patches: Vec::new() };
+        surface.patches = surface.find_patches();
+        surface
     }
 
-    /// Whether the faces at a velocity all part the same two sides: whether it lies inside of one interface, not on a
-    /// triple or contact line.
-    pub fn is_inside_interface(&self, node: usize) -> bool {
-        let mut facets = self.facets_at_node.at(node).map(|(facet, _)| self.facets[facet].sides);
-        facets.next().is_some_and(|first| facets.all(|sides| sides == first))
+    fn find_patches(&self) -> Vec<Vec<u32>> {
+        let mut is_left: Vec<_> =
+            (0..self.facets_at_node.rows()).map(|node| self.is_inside_interface(node)).collect();
+        let mut patches = Vec::new();
+        for first in 0..is_left.len() {
+            if !std::mem::take(&mut is_left[first]) {
+                continue;
+            }
+            let mut patch = vec![first as u32];
+            let mut done = 0;
+            while let Some(&node) = patch.get(done) {
+                done += 1;
+                let around = self.facets_at_node.at(node as usize).flat_map(|(facet, _)| self.nodes[facet]);
+                patch.extend(around.filter(|&n| n != NONE && std::mem::take(&mut is_left[n as usize])));
+            }
+            patches.push(patch);
+        }
+        patches
+    }
+
+    /// Whether a velocity lies inside of one interface: the faces at it all part the same two sides and close around it.
+    fn is_inside_interface(&self, node: usize) -> bool {
+        let facets = || self.facets_at_node.at(node);
+        let same = facets().all(|(facet, _)| {
+            let (first, _) = facets().next().expect("a face");
+            self.facets[facet].sides == self.facets[first].sides
+        });
+        let mut ring: Vec<u32> = facets()
+            .flat_map(|(facet, a)| [1, 2].map(|k| self.facets[facet].vertices[(a + k) % 3]))
+            .collect();
+        ring.sort_unstable();
+        let closed = ring.len() % 2 == 0
+            && ring.chunks(2).all(|pair| pair[0] == pair[1])
+            && ring.chunks(2).zip(ring.chunks(2).skip(1)).all(|(a, b)| a[0] != b[0]);
+        !ring.is_empty() && same && closed
     }
 }

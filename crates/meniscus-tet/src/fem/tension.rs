@@ -4,6 +4,7 @@ use meniscus_core::vector::{add_scaled, cross, dot, norm, sub, unit};
 
 use super::element::Block;
 use super::mesh::area_vector;
+use super::rigid::{RigidPoint, rigid_forces};
 use super::surface::Surface;
 
 /// Which force the tension exerts.
@@ -11,7 +12,7 @@ use super::surface::Surface;
 pub enum TensionForce {
     /// Minus the gradient of the energy, along the gradient of the volume where a vertex lies inside of an interface:
     /// what slides vertices along a surface is no physics, but the mesh's unevenness. The whole gradient on triple and
-    /// contact lines, where it is the physics.
+    /// contact lines, where it is the physics. Sum and torque are those of the whole gradient.
     Projected,
     /// Minus the gradient of the energy.
     Variational,
@@ -54,17 +55,48 @@ impl Surface {
             .sum()
     }
 
-    /// The force on a velocity's vertex, N.
-    pub fn force(&self, node: usize, positions: &[[f64; 3]], kind: TensionForce) -> [f64; 3] {
-        let (mut force, mut volume_gradient) = ([0.0; 3], [0.0; 3]);
-        for (f, a) in self.facets_at_node.at(node) {
-            let x = self.corners(f, positions);
-            force = add_scaled(force, -self.facets[f].tension, area_gradients(x)[a]);
-            volume_gradient = add_scaled(volume_gradient, 1.0 / 3.0, area_vector(x));
+    /// The force on each velocity's vertex, N.
+    pub fn forces(&self, positions: &[[f64; 3]], kind: TensionForce) -> Vec<[f64; 3]> {
+        let mut forces: Vec<_> =
+            (0..self.facets_at_node.rows()).map(|node| self.variational_force(node, positions)).collect();
+        if kind == TensionForce::Projected {
+            for patch in &self.patches {
+                self.project(patch, positions, &mut forces);
+            }
         }
-        let square = dot(volume_gradient, volume_gradient);
-        let projected = kind == TensionForce::Projected && self.is_inside_interface(node) && square > 0.0;
-        if projected { volume_gradient.map(|c| c * dot(force, volume_gradient) / square) } else { force }
+        forces
+    }
+
+    fn variational_force(&self, node: usize, positions: &[[f64; 3]]) -> [f64; 3] {
+        self.facets_at_node.at(node).fold([0.0; 3], |force, (f, a)| {
+            add_scaled(force, -self.facets[f].tension, area_gradients(self.corners(f, positions))[a])
+        })
+    }
+
+    /// Projects the forces of a patch on the gradients of the volume. Their sum and torque must not change, or a free
+    /// drop would set itself in motion: what they lack is given back as the force that moves the patch rigidly.
+    fn project(&self, patch: &[u32], positions: &[[f64; 3]], forces: &mut [[f64; 3]]) {
+        let mut points = Vec::with_capacity(patch.len());
+        for &node in patch {
+            let (place, gradient) = self.volume_gradient(node as usize, positions);
+            let square = dot(gradient, gradient);
+            let force = &mut forces[node as usize];
+            let along = if square > 0.0 { dot(*force, gradient) / square } else { 0.0 };
+            let projected = gradient.map(|c| c * along);
+            points.push(RigidPoint { place, weight: square.sqrt(), force: sub(*force, projected) });
+            *force = projected;
+        }
+        for (&node, back) in patch.iter().zip(rigid_forces(&points)) {
+            forces[node as usize] = add_scaled(forces[node as usize], 1.0, back);
+        }
+    }
+
+    /// Where a velocity's vertex is, and how the volume behind the faces at it grows with its position.
+    fn volume_gradient(&self, node: usize, positions: &[[f64; 3]]) -> ([f64; 3], [f64; 3]) {
+        self.facets_at_node.at(node).fold(([0.0; 3], [0.0; 3]), |(_, gradient), (f, a)| {
+            let x = self.corners(f, positions);
+            (x[a], add_scaled(gradient, 1.0 / 3.0, area_vector(x)))
+        })
     }
 
     /// The vertices of a face.
