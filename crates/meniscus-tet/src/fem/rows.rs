@@ -11,7 +11,7 @@ pub struct Pattern {
 
 impl Pattern {
     /// The pattern whose row `i` has the columns that `columns_of` pushes, in any order and number.
-    pub fn new(rows: usize, mut columns_of: impl FnMut(usize, &mut Vec<u32>)) -> Self {
+    pub fn new(rows: usize, columns_of: impl Fn(usize, &mut Vec<u32>)) -> Self {
         let mut pattern = Self { starts: vec![0], columns: Vec::new() };
         let mut row = Vec::new();
         for i in 0..rows {
@@ -54,7 +54,7 @@ pub struct BlockRows<const R: usize, const C: usize> {
 
 impl<const R: usize, const C: usize> BlockRows<R, C> {
     /// Fills a pattern; `fill(i, row)` adds up row `i`, which starts from zero. Rows are independent of each other.
-    pub fn gather(pattern: &Pattern, mut fill: impl FnMut(usize, &mut Row<'_, R, C>)) -> Self {
+    pub fn gather(pattern: &Pattern, fill: impl Fn(usize, &mut Row<'_, R, C>)) -> Self {
         let mut blocks = vec![[[0.0; C]; R]; pattern.columns.len()];
         for i in 0..pattern.rows() {
             let blocks = &mut blocks[pattern.starts[i]..pattern.starts[i + 1]];

@@ -83,7 +83,7 @@ impl Surface {
             .flat_map(|(facet, a)| [1, 2].map(|k| self.facets[facet].vertices[(a + k) % 3]))
             .collect();
         ring.sort_unstable();
-        let closed = ring.len() % 2 == 0
+        let closed = ring.len().is_multiple_of(2)
             && ring.chunks(2).all(|pair| pair[0] == pair[1])
             && ring.chunks(2).zip(ring.chunks(2).skip(1)).all(|(a, b)| a[0] != b[0]);
         !ring.is_empty() && same && closed

@@ -10,7 +10,7 @@ use meniscus_tet::fem::materials::{Materials, Side};
 use meniscus_tet::fem::tension::TensionForce;
 use meniscus_tet::fem::unknowns::PressureSpace;
 
-use crate::case::{Case, fluid};
+use crate::case::{Case, fastest, fluid, sticky};
 use crate::fit;
 use crate::meshes::{Tets, ball};
 
@@ -64,8 +64,12 @@ fn long_spheres_stay_at_rest() {
     for (viscosity, bound) in [(0.0, 2e-3), (0.01, 1e-4), (0.1, 1e-5)] {
         let speeds = spurious(viscosity, 620);
         let later = speeds[120..].iter().copied().fold(0.0, f64::max);
-        println!("viscosity {viscosity}: {:.1e}, {:.1e}, then {later:.1e}", speeds[19], speeds[119]);
-        assert!(later < bound);
+        assert!(
+            later < bound,
+            "viscosity {viscosity}: {:.1e}, {:.1e}, then {later:.1e}",
+            speeds[19],
+            speeds[119]
+        );
     }
 }
 
@@ -112,43 +116,40 @@ fn oscillation(s: usize, viscosity: f64, scheme: Scheme, integrator: Integrator)
     }
 }
 
-impl Oscillation {
-    fn expect(&self, frequency: f64, damping: f64) {
-        let [w, d] = [self.frequency - frequency, self.damping - damping];
-        assert!(w.abs() < 0.004 && d.abs() < 0.0015, "{:+.4} {:.4}", self.frequency, self.damping);
-    }
-}
-
 fn scheme(mass: Mass, tension_force: TensionForce) -> Scheme {
     Scheme { mass, tension_force, ..Scheme::default() }
 }
 
+fn coarse_drop(mass: Mass, force: TensionForce, frequency: f64, damping: f64) {
+    let found = oscillation(2, 0.0, scheme(mass, force), Integrator::SecondOrder);
+    let [w, d] = [found.frequency - frequency, found.damping - damping];
+    assert!(w.abs() < 0.004 && d.abs() < 0.0015, "{:+.4} {:.4}", found.frequency, found.damping);
+    assert!(found.volume.abs() < 2e-5 && found.rise < 1e-5, "{:.1e} {:.1e}", found.volume, found.rise);
+}
+
 #[test]
 fn a_drop_oscillates_as_theory_says() {
-    use {Mass::*, TensionForce::*};
-    for (mass, force, frequency, damping) in [
-        (Lumped, Projected, -0.029, 0.0044),
-        (Consistent, Projected, -0.008, 0.0045),
-        (Lumped, Variational, -0.024, -0.0004),
-        (Consistent, Variational, -0.003, -0.003),
-    ] {
-        let found = oscillation(2, 0.0, scheme(mass, force), Integrator::SecondOrder);
-        println!(
-            "{mass:?} {force:?}: {:+.4} {:.4} {:.1e} {:.1e}",
-            found.frequency, found.damping, found.volume, found.rise
-        );
-        found.expect(frequency, damping);
-        assert!(found.volume.abs() < 2e-5 && found.rise < 1e-5, "{:.1e} {:.1e}", found.volume, found.rise);
-    }
+    coarse_drop(Mass::Lumped, TensionForce::Projected, -0.029, 0.0044);
+}
+
+#[test]
+fn consistent_mass_brings_a_drop_nearer_to_theory() {
+    coarse_drop(Mass::Consistent, TensionForce::Projected, -0.008, 0.0045);
+}
+
+#[test]
+#[ignore = "takes long"]
+fn long_a_drop_of_variational_force_oscillates_as_theory_says() {
+    coarse_drop(Mass::Lumped, TensionForce::Variational, -0.024, -0.0004);
+    coarse_drop(Mass::Consistent, TensionForce::Variational, -0.003, -0.003);
 }
 
 /// Theory: 5 nu / R² = .0354 of the frequency.
 #[test]
 fn viscosity_damps_a_drop_as_theory_says() {
-    for mass in [Mass::Lumped, Mass::Consistent] {
-        let found = oscillation(2, 0.02, scheme(mass, TensionForce::Projected), Integrator::SecondOrder);
-        assert!((found.damping / 0.0354 - 1.0).abs() < 0.12, "{:.4}", found.damping);
-    }
+    let scheme = scheme(Mass::Consistent, TensionForce::Projected);
+    let found = oscillation(2, 0.02, scheme, Integrator::SecondOrder);
+    assert!((found.damping / 0.0354 - 1.0).abs() < 0.12, "{:.4}", found.damping);
 }
 
 /// Why neither backward Euler nor the paper's stabiliser: each damps a drop more than most liquids' viscosity.
@@ -156,27 +157,63 @@ fn viscosity_damps_a_drop_as_theory_says() {
 fn the_papers_choices_damp_a_drop() {
     let euler = scheme(Mass::Lumped, TensionForce::Variational);
     let leaky = Scheme { pressures: PressureSpace::Tets, ..euler };
-    assert!(oscillation(2, 0.0, euler, Integrator::BackwardEuler).damping > 0.05);
-    assert!(oscillation(2, 0.0, leaky, Integrator::SecondOrder).damping > 0.03);
-}
-
-fn fine_drop(mass: Mass, bound: f64) {
-    for (viscosity, damping) in [(0.0, 0.0), (0.02, 0.0354)] {
-        let found = oscillation(3, viscosity, scheme(mass, TensionForce::Projected), Integrator::SecondOrder);
-        println!("{mass:?} {viscosity}: {:+.4} {:.4} {:.1e}", found.frequency, found.damping, found.volume);
-        assert!(found.frequency.abs() < bound && found.volume.abs() < 2e-5);
-        assert!((found.damping - damping).abs() < 0.0035);
+    for (scheme, integrator) in [(euler, Integrator::BackwardEuler), (leaky, Integrator::SecondOrder)] {
+        let found = oscillation(1, 0.0, scheme, integrator);
+        assert!(found.damping > 0.025, "{:.4}", found.damping);
     }
 }
 
+/// A regular icosahedron in another fluid is at rest to rounding: its pressure jumps by 2 A sigma / 3 V.
 #[test]
-#[ignore = "takes long"]
-fn long_a_fine_drop_with_lumped_mass_oscillates_as_theory_says() {
-    fine_drop(Mass::Lumped, 0.015);
+fn an_icosahedral_drop_in_a_fluid_rests() {
+    let radius = 0.25;
+    for density in [1.0, 1e-3] {
+        let tets = ball(2).label_by(|x| u8::from(norm(x) > radius));
+        let walls = sticky(&tets, |x| norm(x) > 1.0 - 1e-9);
+        let materials = Materials::new(vec![fluid(1.0, 1e-3), fluid(density, 1e-3)]);
+        let materials = materials.with_tension(Side::Label(0), Side::Label(1), 1.0);
+        let case = Case::new(tets, materials, walls, Scheme::default());
+        let (motion, pressures) = case.step(Integrator::BackwardEuler, &case.at_rest(), 1e-3);
+        let moves = fastest(&motion.velocities) / (1e-3 / radius.powi(2));
+        assert!(moves < 1e-11, "{moves:.1e}");
+        let start = case.statistics(&case.at_rest());
+        let jump = 2.0 * start.surface / (3.0 * start.volumes[0]);
+        let components = &case.discretisation.unknowns.component_of;
+        let outside = pressures[components.iter().position(|&c| c == 1).expect("a pressure")];
+        for (p, &component) in pressures.iter().zip(components) {
+            let expected = if component == 0 { jump } else { 0.0 };
+            assert!((p - outside - expected).abs() < 1e-8 * jump);
+        }
+    }
+}
+
+fn fine_drop(mass: Mass, viscosity: f64, frequency: f64, damping: f64) {
+    let found = oscillation(3, viscosity, scheme(mass, TensionForce::Projected), Integrator::SecondOrder);
+    let shown = format!("{:+.4} {:.4} {:.1e}", found.frequency, found.damping, found.volume);
+    assert!(found.frequency.abs() < frequency && found.volume.abs() < 2e-5, "{shown}");
+    assert!((found.damping - damping).abs() < 0.003, "{shown}");
 }
 
 #[test]
 #[ignore = "takes long"]
-fn long_a_fine_drop_with_consistent_mass_oscillates_as_theory_says() {
-    fine_drop(Mass::Consistent, 0.01);
+fn long_a_fine_drop_oscillates_as_theory_says() {
+    fine_drop(Mass::Lumped, 0.0, 0.015, 0.0);
+}
+
+#[test]
+#[ignore = "takes long"]
+fn long_a_fine_viscous_drop_oscillates_as_theory_says() {
+    fine_drop(Mass::Lumped, 0.02, 0.015, 0.0354);
+}
+
+#[test]
+#[ignore = "takes long"]
+fn long_a_fine_drop_of_consistent_mass_oscillates_as_theory_says() {
+    fine_drop(Mass::Consistent, 0.0, 0.01, 0.0);
+}
+
+#[test]
+#[ignore = "takes long"]
+fn long_a_fine_viscous_drop_of_consistent_mass_oscillates_as_theory_says() {
+    fine_drop(Mass::Consistent, 0.02, 0.01, 0.0354);
 }

@@ -94,7 +94,6 @@ fn errors(n: usize, pressure: f64) -> [f64; 2] {
 
 fn orders(coarse: usize, fine: usize) -> [f64; 2] {
     let [a, b] = [errors(coarse, 1.0), errors(fine, 1.0)];
-    println!("{coarse}: {a:?}, {fine}: {b:?}");
     std::array::from_fn(|k| (a[k] / b[k]).ln() / (fine as f64 / coarse as f64).ln())
 }
 
