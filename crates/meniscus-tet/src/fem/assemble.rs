@@ -4,7 +4,7 @@
 use meniscus_core::vector::{add_scaled, dot, sub};
 
 use super::discretisation::Discretisation;
-use super::element::{Block, Element, scalar_block};
+use super::element::{Block, Element, plus_scalar};
 use super::materials::Materials;
 use super::mesh::{Mesh, NONE};
 use super::paper;
@@ -140,12 +140,11 @@ impl<'a> Assembly<'a> {
         BlockRows::gather(&self.d.velocities, |node, row| {
             for (tet, a) in self.fluid_tets(node) {
                 let element = &self.elements[tet];
-                let (mass, viscosity) = (self.densities[tet] * element.volume, self.viscosities[tet]);
+                let mass = self.densities[tet] * element.volume;
                 for (b, &column) in unknowns.nodes[tet].iter().enumerate() {
-                    row.add(column, scalar_block(mass * self.d.scheme.mass.share(a, b)));
-                    if viscosity > 0.0 {
-                        row.add(column, element.viscous_block(a, b).map(|r| r.map(|v| dt * viscosity * v)));
-                    }
+                    let inertia = mass * self.d.scheme.mass.share(a, b);
+                    let block = element.viscous_block(a, b, dt * self.viscosities[tet]);
+                    row.add(column, plus_scalar(block, inertia));
                 }
             }
             for (facet, a) in self.resisting_facets(node) {

@@ -5,9 +5,12 @@ use meniscus_core::vector::{cross, dot, sub};
 /// A 3x3 block that couples the velocities of two vertices: rows are components of the force.
 pub type Block = [[f64; 3]; 3];
 
-/// The identity times `s`.
-pub fn scalar_block(s: f64) -> Block {
-    std::array::from_fn(|x| std::array::from_fn(|y| if x == y { s } else { 0.0 }))
+/// A block plus `s` times the identity.
+pub fn plus_scalar(mut block: Block, s: f64) -> Block {
+    for (x, row) in block.iter_mut().enumerate() {
+        row[x] += s;
+    }
+    block
 }
 
 /// Which mass matrix: the integral of products of shape functions, or its row sums on the diagonal.
@@ -56,15 +59,13 @@ impl Element {
         dot(self.volume_gradients[a], self.volume_gradients[b]) / self.volume
     }
 
-    /// The viscous force on vertex `a` by the velocity of vertex `b` for unit viscosity: integral of
-    /// (grad phi_a . grad phi_b) I + grad phi_b grad phi_a^T, the second derivative of the dissipation
-    /// |grad u + grad u^T|² / 4 (Misztal and others 2012, eq. 12, whose dyad is to be read transposed).
-    pub fn viscous_block(&self, a: usize, b: usize) -> Block {
-        let stiffness = self.stiffness(a, b);
-        let [ga, gb] = [self.volume_gradients[a], self.volume_gradients[b]];
-        std::array::from_fn(|x| {
-            std::array::from_fn(|y| gb[x] * ga[y] / self.volume + if x == y { stiffness } else { 0.0 })
-        })
+    /// The force of this viscosity on vertex `a` by the velocity of vertex `b`: the integral of
+    /// mu ((grad phi_a . grad phi_b) I + grad phi_b grad phi_a^T), the second derivative of half of the dissipation
+    /// mu |grad u + grad u^T|² / 2 (Misztal and others 2012, eq. 12, whose dyad is to be read transposed).
+    pub fn viscous_block(&self, a: usize, b: usize, viscosity: f64) -> Block {
+        let ga = self.volume_gradients[a].map(|g| g * viscosity / self.volume);
+        let gb = self.volume_gradients[b];
+        plus_scalar(gb.map(|b| ga.map(|a| b * a)), dot(ga, gb))
     }
 
     /// The square of the length that stabilisation scales with: 2 V^(2/3), .48 of an edge's square if regular.

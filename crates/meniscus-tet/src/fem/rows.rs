@@ -100,6 +100,21 @@ impl<const R: usize, const C: usize> Row<'_, R, C> {
     /// Adds to the block of `column`, which the pattern must have.
     pub fn add(&mut self, column: u32, block: [[f64; C]; R]) {
         let place = self.columns.binary_search(&column).expect("a column of the pattern");
+        self.add_at(place, block);
+    }
+
+    /// Adds to blocks of ascending columns, all of which the pattern must have.
+    pub fn add_ascending(&mut self, blocks: impl Iterator<Item = (usize, [[f64; C]; R])>) {
+        let mut place = 0;
+        for (column, block) in blocks {
+            while (self.columns[place] as usize) < column {
+                place += 1;
+            }
+            self.add_at(place, block);
+        }
+    }
+
+    fn add_at(&mut self, place: usize, block: [[f64; C]; R]) {
         for (sum, row) in self.blocks[place].iter_mut().zip(block) {
             for (sum, value) in sum.iter_mut().zip(row) {
                 *sum += value;

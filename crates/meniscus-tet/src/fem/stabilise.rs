@@ -49,11 +49,10 @@ pub fn leak(
             }
         }
         for &i in corners.row(q).iter().filter(|&&i| weights[i as usize] > 0.0) {
-            let Some((_, here)) = average.row(i as usize).find(|&(j, _)| j == q) else { continue };
-            for (r, there) in average.row(i as usize) {
-                let product: f64 = (0..3).map(|x| here[x][0] * there[x][0]).sum();
-                row.add(r as u32, [[-product / weights[i as usize]]]);
-            }
+            let i = i as usize;
+            let Some((_, here)) = average.row(i).find(|&(j, _)| j == q) else { continue };
+            let here = here.map(|[g]| -g / weights[i]);
+            row.add_ascending(average.row(i).map(|(r, there)| (r, [[dot(here, there.map(|[g]| g))]])));
         }
     })
 }

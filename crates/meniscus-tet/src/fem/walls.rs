@@ -31,7 +31,7 @@ impl WallVertex {
 /// The coordinates in which a vertex's velocity is solved for.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// Orthonormal axes.
+    /// Orthonormal axes; those of the world where nothing is held.
     pub axes: [[f64; 3]; 3],
     /// How many of the first axes are held.
     pub held: usize,
@@ -62,12 +62,15 @@ impl Frame {
 
     /// The rows of a block in these coordinates.
     pub fn enter_rows<const C: usize>(&self, block: [[f64; C]; 3]) -> [[f64; C]; 3] {
+        if self.held == 0 {
+            return block;
+        }
         self.axes.map(|axis| std::array::from_fn(|c| (0..3).map(|x| axis[x] * block[x][c]).sum()))
     }
 
     /// The columns of a block in these coordinates.
     pub fn enter_columns<const R: usize>(&self, block: [[f64; 3]; R]) -> [[f64; 3]; R] {
-        block.map(|row| self.enter(row))
+        if self.held == 0 { block } else { block.map(|row| self.enter(row)) }
     }
 
     /// A block without the rows of what is held.
@@ -97,7 +100,10 @@ impl Frame {
 pub fn frames(walls: &[WallVertex], vertices: &[u32], positions: usize) -> Vec<Frame> {
     let mut frame_of = vec![Frame::FREE; positions];
     for wall in walls {
-        frame_of[wall.vertex as usize] = Frame { axes: wall.frame, held: wall.held, velocity: wall.velocity };
+        if wall.held > 0 {
+            frame_of[wall.vertex as usize] =
+                Frame { axes: wall.frame, held: wall.held, velocity: wall.velocity };
+        }
     }
     vertices.iter().map(|&v| frame_of[v as usize]).collect()
 }

@@ -58,7 +58,7 @@ fn viscous_forces_are_differences_of_the_dissipation() {
                 half_dissipation(&element, v)
             };
             let slope = (power(0.5) - power(-0.5)) / 1.0;
-            let force: f64 = (0..4).map(|b| dot(element.viscous_block(a, b)[axis], u[b])).sum();
+            let force: f64 = (0..4).map(|b| dot(element.viscous_block(a, b, 1.0)[axis], u[b])).sum();
             assert!((force - slope).abs() < 1e-12 * (1.0 + slope.abs()), "{force} {slope}");
         }
     }
@@ -71,7 +71,7 @@ fn rigid_motions_meet_no_viscosity() {
     let spin = x.map(|x| [1.0 - 2.0 * x[1], 0.5 + 2.0 * x[0] - x[2], x[1]]);
     for a in 0..4 {
         for axis in 0..3 {
-            let force: f64 = (0..4).map(|b| dot(element.viscous_block(a, b)[axis], spin[b])).sum();
+            let force: f64 = (0..4).map(|b| dot(element.viscous_block(a, b, 1.0)[axis], spin[b])).sum();
             assert!(force.abs() < 1e-13);
         }
     }
