@@ -6,7 +6,7 @@ use meniscus_core::vector::{add_scaled, dot, sub};
 use super::discretisation::Discretisation;
 use super::element::{Block, Element, plus_scalar};
 use super::materials::Materials;
-use super::mesh::{Mesh, NONE};
+use super::mesh::{FACES, Mesh, NONE};
 use super::paper;
 use super::rows::BlockRows;
 use super::stabilise::{self, residual_of_forces, residual_of_velocity};
@@ -81,6 +81,8 @@ struct Assembly<'a> {
     viscosities: Vec<f64>,
     strengths: Vec<f64>,
     frames: Vec<Frame>,
+    /// Whether each face of each tet lies on a wall.
+    on_wall: Vec<[bool; 4]>,
 }
 
 impl<'a> Assembly<'a> {
@@ -103,10 +105,12 @@ impl<'a> Assembly<'a> {
             PressureSpace::Corners => (0..elements.len()).map(|t| strength(t).unwrap_or(0.0)).collect(),
             PressureSpace::Tets => vec![0.0; elements.len()],
         };
+        let frames = frames(setting.walls, &d.unknowns.vertices, mesh.positions.len());
         Ok(Self {
+            on_wall: wall_faces(d, &frames),
             densities: fluids.iter().map(|f| f.map_or(0.0, |(density, _)| density)).collect(),
             viscosities: fluids.iter().map(|f| f.map_or(0.0, |(_, viscosity)| viscosity)).collect(),
-            frames: frames(setting.walls, &d.unknowns.vertices, mesh.positions.len()),
+            frames,
             d,
             setting,
             stage,
@@ -178,9 +182,10 @@ impl<'a> Assembly<'a> {
         let unknowns = &self.d.unknowns;
         BlockRows::gather(&self.d.gradient, |node, row| {
             for (tet, a) in unknowns.tets_at_node.at(node) {
-                let push = self.elements[tet].volume_gradients[a].map(|g| [0.25 * g]);
-                for &pressure in unknowns.corners[tet].iter().filter(|&&p| p != NONE) {
-                    row.add(pressure, push);
+                let push = self.elements[tet].volume_gradients[a];
+                for (q, &pressure) in unknowns.corners[tet].iter().enumerate().filter(|&(_, &p)| p != NONE) {
+                    let along_wall = self.wall_reaction(tet, a, q);
+                    row.add(pressure, add_scaled(along_wall, 0.25, push).map(|g| [g]));
                 }
             }
             let frame = &self.frames[node];
@@ -188,6 +193,20 @@ impl<'a> Assembly<'a> {
                 *block = frame.without_held_rows(frame.enter_rows(*block));
             }
         })
+    }
+
+    /// What a wall's faces take from the push of pressure `q` on the vertex `a` of a tet: minus the integral of
+    /// phi_q phi_a n over them, along the directions that are free at the vertex. A wall pushes along its normal only;
+    /// where it is curved, its flat faces' normals are not the vertex's, and a fluid would not rest at it. For volumes
+    /// it means that nothing flows through the wall, though its faces cut corners.
+    fn wall_reaction(&self, tet: usize, a: usize, q: usize) -> [f64; 3] {
+        let mut reaction = [0.0; 3];
+        for face in (0..4).filter(|&face| self.on_wall[tet][face] && face != a && face != q) {
+            let weight = if a == q { 0.5 } else { 0.25 };
+            reaction = add_scaled(reaction, weight, self.elements[tet].volume_gradients[face]);
+        }
+        let node = self.d.unknowns.nodes[tet][a];
+        if node == NONE { reaction } else { self.frames[node as usize].free_part(reaction) }
     }
 
     /// In the frames' coordinates, as if nothing were held.
@@ -198,7 +217,8 @@ impl<'a> Assembly<'a> {
                 let (element, density) = (&self.elements[tet], self.densities[tet]);
                 let residual = residual_of_velocity(element, self.strengths[tet], density, q);
                 for (b, &node) in unknowns.nodes[tet].iter().enumerate().filter(|&(_, &n)| n != NONE) {
-                    row.add(node, [add_scaled(residual, 0.25, element.volume_gradients[b])]);
+                    let flux = add_scaled(self.wall_reaction(tet, b, q), 0.25, element.volume_gradients[b]);
+                    row.add(node, [add_scaled(flux, 1.0, residual)]);
                 }
             }
             for (&column, block) in row.columns.iter().zip(row.blocks.iter_mut()) {
@@ -293,6 +313,16 @@ impl<'a> Assembly<'a> {
         };
         (0..volumes.len()).map(at).collect()
     }
+}
+
+/// The faces at the end of the mesh whose vertices are all held in some direction.
+fn wall_faces(d: &Discretisation, frames: &[Frame]) -> Vec<[bool; 4]> {
+    let is_held = |node: u32| node != NONE && frames[node as usize].held > 0;
+    let tets = d.neighbours.iter().zip(&d.unknowns.nodes);
+    tets.map(|(across, nodes)| {
+        std::array::from_fn(|k| across[k] == NONE && FACES[k].iter().all(|&a| is_held(nodes[a])))
+    })
+    .collect()
 }
 
 /// The mean of a block's diagonal.

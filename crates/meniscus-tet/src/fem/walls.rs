@@ -1,14 +1,11 @@
 //! Walls: what a vertex may not do.
 
-use meniscus_core::vector::dot;
+use meniscus_core::vector::{add_scaled, dot};
 
 use super::element::Block;
 
 /// A vertex on a wall. Its velocity is solved for in a frame of its own, in which the directions that the wall holds are
 /// coordinates and drop out: a plane holds one, an edge of two planes two, a corner or a wall without slip all three.
-///
-/// Where walls are curved, the normal must be that of the mesh, the direction of the gradient of the volume by the vertex
-/// (Engelman, Sani and Gresho 1982): along any other a uniform pressure pushes the vertex.
 #[derive(Clone, Copy, Debug)]
 pub struct WallVertex {
     /// The vertex.
@@ -58,6 +55,11 @@ impl Frame {
     pub fn held_part(&self) -> [f64; 3] {
         let w = self.enter(self.velocity);
         std::array::from_fn(|k| if k < self.held { w[k] } else { 0.0 })
+    }
+
+    /// A vector without its part along the held axes.
+    pub fn free_part(&self, v: [f64; 3]) -> [f64; 3] {
+        self.axes[..self.held].iter().fold(v, |rest, &axis| add_scaled(rest, -dot(axis, v), axis))
     }
 
     /// The rows of a block in these coordinates.

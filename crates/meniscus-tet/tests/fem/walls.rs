@@ -1,13 +1,13 @@
 //! Walls: slip along any plane, and walls that move (TET-VALIDATION G1).
 
-use meniscus_core::vector::{cross, dot, norm, sub};
+use meniscus_core::vector::{cross, dot, norm, sub, unit};
 use meniscus_tet::fem::discretisation::Scheme;
 use meniscus_tet::fem::integrate::{Integrator, Motion};
 use meniscus_tet::fem::materials::Materials;
 use meniscus_tet::fem::walls::WallVertex;
 
 use crate::case::{Case, fastest, fluid, slip_box};
-use crate::meshes::kuhn;
+use crate::meshes::{ball, kuhn};
 
 /// A quarter turn about (1, 1, 1) and then some.
 fn turned(x: [f64; 3]) -> [f64; 3] {
@@ -73,4 +73,24 @@ fn moving_walls_drag_the_fluid() {
         let at_wall = x.iter().any(|&c| !(1e-9..1.0 - 1e-9).contains(&c));
         assert!(!at_wall || u == lid(x), "{u:?}");
     }
+}
+
+/// Though the faces of its wall are flat and their normals not those of the vertices.
+#[test]
+fn a_fluid_rests_in_a_round_container() {
+    let tets = ball(2);
+    let on_wall = (0..tets.positions.len()).filter(|&v| norm(tets.positions[v]) > 1.0 - 1e-9);
+    let wall = |v: usize| {
+        let normal = unit(tets.positions[v]);
+        let along = unit(cross(normal, [0.3, 0.5, 0.8]));
+        let frame = [normal, along, cross(normal, along)];
+        WallVertex { vertex: v as u32, frame, held: 1, velocity: [0.0; 3] }
+    };
+    let walls = on_wall.map(wall).collect();
+    let case = Case::new(tets, Materials::new(vec![fluid(1.0, 0.0)]), walls, Scheme::default());
+    let case = case.falling([0.0, 0.0, -9.81]);
+    assert_eq!(case.system(0.01).closed_parts.len(), 1);
+    let (end, _) = case.step(Integrator::BackwardEuler, &case.at_rest(), 0.01);
+    let moves = fastest(&end.velocities);
+    assert!(moves < 1e-13, "{moves:.1e}");
 }
