@@ -1,5 +1,7 @@
 //! The linear system of a stage.
 
+use meniscus_core::vector::{add_scaled, norm};
+
 use super::rows::BlockRows;
 use super::walls::Frame;
 
@@ -47,35 +49,31 @@ pub struct Solution {
 impl System {
     /// Finds the parts without an opening: those in which a uniform pressure pushes nothing.
     pub(super) fn close_parts(&mut self, part_of: &[u32]) {
-        let parts = part_of.iter().max().map_or(0, |&p| p as usize + 1);
-        let mut pushed = vec![0.0_f64; parts];
-        let mut largest = vec![0.0_f64; parts];
-        let mut push = vec![[0.0; 3]; parts];
+        let mut parts = vec![Vec::new(); part_of.iter().max().map_or(0, |&p| p as usize + 1)];
+        for (pressure, &part) in part_of.iter().enumerate() {
+            parts[part as usize].push(pressure);
+        }
+        let pushes = self.uniform_pushes(part_of, parts.len());
+        let closed = parts.into_iter().zip(pushes).filter(|(part, push)| !part.is_empty() && *push < 1e-9);
+        self.closed_parts = closed.map(|(part, _)| part).collect();
+    }
+
+    /// How strongly a uniform pressure in each part pushes a vertex at most, over the strongest push of one pressure.
+    fn uniform_pushes(&self, part_of: &[u32], parts: usize) -> Vec<f64> {
+        let (mut together, mut alone) = (vec![0.0_f64; parts], vec![f64::MIN_POSITIVE; parts]);
+        let mut sums = vec![[0.0; 3]; parts];
         for node in 0..self.gradient.pattern.rows() {
             for (pressure, block) in self.gradient.row(node) {
-                let part = part_of[pressure] as usize;
-                for x in 0..3 {
-                    push[part][x] += block[x][0];
-                    largest[part] = largest[part].max(block[x][0].abs());
-                }
+                let (part, push) = (part_of[pressure] as usize, block.map(|[g]| g));
+                sums[part] = add_scaled(sums[part], 1.0, push);
+                alone[part] = alone[part].max(norm(push));
             }
             for (pressure, _) in self.gradient.row(node) {
                 let part = part_of[pressure] as usize;
-                let sum = std::mem::take(&mut push[part]);
-                pushed[part] = sum.iter().fold(pushed[part], |most, s| most.max(s.abs()));
+                together[part] = together[part].max(norm(std::mem::take(&mut sums[part])));
             }
         }
-        let mut members = vec![Vec::new(); parts];
-        for (pressure, &part) in part_of.iter().enumerate() {
-            members[part as usize].push(pressure);
-        }
-        let is_closed = |part: usize| pushed[part] <= 1e-9 * largest[part];
-        self.closed_parts = members
-            .into_iter()
-            .enumerate()
-            .filter(|(p, m)| !m.is_empty() && is_closed(*p))
-            .map(|(_, m)| m)
-            .collect();
+        together.iter().zip(alone).map(|(together, alone)| together / alone).collect()
     }
 
     /// Takes from the wanted expansion of closed parts what they cannot do: their sum, evenly by volume.

@@ -34,7 +34,7 @@ pub fn area_gradients(x: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
 }
 
 /// The positive semidefinite part (e_a . e_b) n n^T / (4 A) of a triangle's second derivatives of its area. They lack
-/// -½ [n]x for (a, b) in cyclic order, which turns in the triangle's plane; Misztal and others 2012 misprint both
+/// -½ n x for (a, b) in cyclic order, which turns in the triangle's plane; Misztal and others 2012 misprint both
 /// (eq. 22, 23).
 pub fn area_curvature(x: [[f64; 3]; 3], a: usize, b: usize) -> Block {
     let (area, edges) = (area_vector(x), opposite_edges(x));

@@ -3,10 +3,10 @@
 use meniscus_core::vector::norm;
 use meniscus_tet::fem::assemble::{Setting, Stage, assemble};
 use meniscus_tet::fem::components::Components;
-use meniscus_tet::fem::direct;
+use meniscus_tet::fem::direct::{self, Singular};
 use meniscus_tet::fem::discretisation::{Discretisation, Scheme};
 use meniscus_tet::fem::incidence::neighbours;
-use meniscus_tet::fem::integrate::{Integrator, Motion, Stepper};
+use meniscus_tet::fem::integrate::{Integrator, Motion, StepError, Stepper};
 use meniscus_tet::fem::materials::{Material, Materials};
 use meniscus_tet::fem::statistics::Statistics;
 use meniscus_tet::fem::system::{Solution, System};
@@ -73,13 +73,22 @@ impl Case {
     }
 
     pub fn step(&self, integrator: Integrator, start: &Motion, dt: f64) -> (Motion, Vec<f64>) {
+        self.try_step(integrator, start, dt).expect("a step")
+    }
+
+    pub fn try_step(
+        &self,
+        integrator: Integrator,
+        start: &Motion,
+        dt: f64,
+    ) -> Result<(Motion, Vec<f64>), StepError<Singular>> {
         let stepper = Stepper {
             discretisation: &self.discretisation,
             setting: self.setting(),
             tets: &self.tets.tets,
             labels: &self.tets.labels,
         };
-        stepper.step(integrator, start, dt, direct::solve).expect("a step")
+        stepper.step(integrator, start, dt, direct::solve)
     }
 
     pub fn statistics(&self, motion: &Motion) -> Statistics {

@@ -6,6 +6,7 @@ mod elements;
 mod fit;
 mod meshes;
 mod operators;
+mod phases;
 mod rest;
 mod stokes;
 mod tension;
