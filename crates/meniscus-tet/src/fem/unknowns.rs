@@ -45,50 +45,19 @@ impl Unknowns {
         space: PressureSpace,
     ) -> Self {
         let tets_at_vertex = Incidence::new(mesh.positions.len(), mesh.tets);
-        let is_fluid = |tet: usize| !materials.is_void(mesh.labels[tet]);
+        let is_fluid: Vec<_> = mesh.labels.iter().map(|&label| !materials.is_void(label)).collect();
+        let (vertices, nodes) = number_velocities(mesh, &tets_at_vertex, &is_fluid);
 
-        let mut vertices = Vec::new();
-        let mut node_of = vec![NONE; mesh.positions.len()];
-        for (vertex, node) in node_of.iter_mut().enumerate() {
-            if tets_at_vertex.at(vertex).any(|(tet, _)| is_fluid(tet)) {
-                *node = vertices.len() as u32;
-                vertices.push(vertex as u32);
-            }
-        }
-        let nodes: Vec<_> = mesh.tets.iter().map(|tet| tet.map(|v| node_of[v as usize])).collect();
-
-        let mut corners = vec![[NONE; 4]; mesh.tets.len()];
-        let mut component_of = Vec::new();
+        let mut pressures =
+            Pressures { at: vec![[NONE; 4]; mesh.tets.len()], component_of: Vec::new(), components };
         match space {
-            PressureSpace::Corners => {
-                for vertex in 0..mesh.positions.len() {
-                    let first = component_of.len();
-                    for (tet, corner) in tets_at_vertex.at(vertex).filter(|&(tet, _)| is_fluid(tet)) {
-                        let component = components.of_tet[tet];
-                        let known = component_of[first..].iter().position(|&c| c == component);
-                        corners[tet][corner] = (first + known.unwrap_or(component_of.len() - first)) as u32;
-                        if known.is_none() {
-                            component_of.push(component);
-                        }
-                    }
-                }
-            }
-            PressureSpace::Tets => {
-                for tet in (0..mesh.tets.len()).filter(|&tet| is_fluid(tet)) {
-                    corners[tet] = [component_of.len() as u32; 4];
-                    component_of.push(components.of_tet[tet]);
-                }
-            }
+            PressureSpace::Corners => pressures.number_corners(&tets_at_vertex, &is_fluid),
+            PressureSpace::Tets => pressures.number_tets(&is_fluid),
         }
-        for component in
-            (0..components.len()).filter(|&c| sealed[c] && materials.is_void(components.labels[c]))
-        {
-            for tet in (0..mesh.tets.len()).filter(|&tet| components.of_tet[tet] == component as u32) {
-                corners[tet] = [component_of.len() as u32; 4];
-            }
-            component_of.push(component as u32);
-        }
+        let keeps_volume = |c: &usize| sealed[*c] && materials.is_void(components.labels[*c]);
+        (0..components.len()).filter(keeps_volume).for_each(|c| pressures.number_sealed(c as u32));
 
+        let Pressures { at: corners, component_of, .. } = pressures;
         let tets_at_node = Incidence::new(vertices.len(), &nodes);
         let tets_at_corner = Incidence::new(component_of.len(), &corners);
         Self { vertices, nodes, corners, component_of, tets_at_node, tets_at_corner }
@@ -106,5 +75,65 @@ impl Unknowns {
             values[vertex as usize] = value;
         }
         values
+    }
+}
+
+/// The vertices of fluid tets, and their numbers at each tet's vertices.
+fn number_velocities(
+    mesh: &Mesh<'_>,
+    tets_at_vertex: &Incidence,
+    is_fluid: &[bool],
+) -> (Vec<u32>, Vec<[u32; 4]>) {
+    let mut vertices = Vec::new();
+    let mut node_of = vec![NONE; mesh.positions.len()];
+    for (vertex, node) in node_of.iter_mut().enumerate() {
+        if tets_at_vertex.at(vertex).any(|(tet, _)| is_fluid[tet]) {
+            *node = vertices.len() as u32;
+            vertices.push(vertex as u32);
+        }
+    }
+    let nodes = mesh.tets.iter().map(|tet| tet.map(|v| node_of[v as usize])).collect();
+    (vertices, nodes)
+}
+
+/// Pressures that are being numbered.
+struct Pressures<'a> {
+    at: Vec<[u32; 4]>,
+    component_of: Vec<u32>,
+    components: &'a Components,
+}
+
+impl Pressures<'_> {
+    /// One for each component of fluid at each vertex; those at a vertex follow each other.
+    fn number_corners(&mut self, tets_at_vertex: &Incidence, is_fluid: &[bool]) {
+        for vertex in 0..tets_at_vertex.rows() {
+            let first = self.component_of.len();
+            for (tet, corner) in tets_at_vertex.at(vertex).filter(|&(tet, _)| is_fluid[tet]) {
+                let component = self.components.of_tet[tet];
+                let known = self.component_of[first..].iter().position(|&c| c == component);
+                let number = known.map_or_else(|| self.push(component), |k| (first + k) as u32);
+                self.at[tet][corner] = number;
+            }
+        }
+    }
+
+    /// One for each tet of fluid.
+    fn number_tets(&mut self, is_fluid: &[bool]) {
+        for tet in (0..is_fluid.len()).filter(|&tet| is_fluid[tet]) {
+            self.at[tet] = [self.push(self.components.of_tet[tet]); 4];
+        }
+    }
+
+    /// One for all tets of a component.
+    fn number_sealed(&mut self, component: u32) {
+        let number = self.push(component);
+        for (at, _) in self.at.iter_mut().zip(&self.components.of_tet).filter(|(_, c)| **c == component) {
+            *at = [number; 4];
+        }
+    }
+
+    fn push(&mut self, component: u32) -> u32 {
+        self.component_of.push(component);
+        self.component_of.len() as u32 - 1
     }
 }
