@@ -105,12 +105,11 @@ impl<'a> Assembly<'a> {
             PressureSpace::Corners => (0..elements.len()).map(|t| strength(t).unwrap_or(0.0)).collect(),
             PressureSpace::Tets => vec![0.0; elements.len()],
         };
-        let frames = frames(setting.walls, &d.unknowns.vertices, mesh.positions.len());
         Ok(Self {
-            on_wall: wall_faces(d, &frames),
+            on_wall: wall_faces(mesh, &d.neighbours, setting.walls),
             densities: fluids.iter().map(|f| f.map_or(0.0, |(density, _)| density)).collect(),
             viscosities: fluids.iter().map(|f| f.map_or(0.0, |(_, viscosity)| viscosity)).collect(),
-            frames,
+            frames: frames(setting.walls, &d.unknowns.vertices, mesh.positions.len()),
             d,
             setting,
             stage,
@@ -316,13 +315,15 @@ impl<'a> Assembly<'a> {
 }
 
 /// The faces at the end of the mesh whose vertices are all held in some direction.
-fn wall_faces(d: &Discretisation, frames: &[Frame]) -> Vec<[bool; 4]> {
-    let is_held = |node: u32| node != NONE && frames[node as usize].held > 0;
-    let tets = d.neighbours.iter().zip(&d.unknowns.nodes);
-    tets.map(|(across, nodes)| {
-        std::array::from_fn(|k| across[k] == NONE && FACES[k].iter().all(|&a| is_held(nodes[a])))
-    })
-    .collect()
+fn wall_faces(mesh: &Mesh<'_>, neighbours: &[[u32; 4]], walls: &[WallVertex]) -> Vec<[bool; 4]> {
+    let mut is_held = vec![false; mesh.positions.len()];
+    for wall in walls {
+        is_held[wall.vertex as usize] = wall.held > 0;
+    }
+    let on_wall = |(tet, across): (&[u32; 4], &[u32; 4])| {
+        std::array::from_fn(|k| across[k] == NONE && FACES[k].iter().all(|&a| is_held[tet[a] as usize]))
+    };
+    mesh.tets.iter().zip(neighbours).map(on_wall).collect()
 }
 
 /// The mean of a block's diagonal.
