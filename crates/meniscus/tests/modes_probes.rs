@@ -37,7 +37,6 @@ const WHIRL: &str = r#"
     size = [1, 1]
     cells = 64
     [time]
-    duration = 0.1
     fps = 50
     [fluid]
     density = 3
@@ -118,7 +117,6 @@ fn bodies_are_no_fluid() {
         size = [1, 1]
         cells = 64
         [time]
-        duration = 0.1
         [fluid]
         density = 1000
         [[fluid.wave]]
@@ -167,7 +165,6 @@ fn islands_and_boxes_in_space_are_measured() {
         size = [1, 1]
         cells = 64
         [time]
-        duration = 0.1
         [fluid]
         density = 1000
         [[fluid.wave]]
@@ -196,7 +193,6 @@ fn islands_and_boxes_in_space_are_measured() {
         size = [1, 1, 0.5]
         cells = 32
         [time]
-        duration = 0.1
         [fluid]
         density = 1000
         [[fluid.wave]]

@@ -125,7 +125,12 @@ impl<const D: usize> Builder<'_, D> {
                     ("there is no surface", OTHERWISE)
                 }
                 Probe::Pressure { .. } if !is_empty => {
-                    ("only without bodies and solids, in 2D", "the statistics tell the forces on solids")
+                    let help = if D == 2 && !content.solid.is_empty() {
+                        "remove it; the statistics tell the forces on solids"
+                    } else {
+                        "remove it"
+                    };
+                    ("only without bodies and solids, in 2D", help)
                 }
                 _ => continue,
             };

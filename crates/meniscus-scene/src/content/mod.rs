@@ -301,8 +301,7 @@ pub enum Interpolation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Probe {
-    /// The pressure at a point, in Pa. Where no surface is open to the air it is relative to the mean of the box; with `method = "modes"`
-    /// it is known where there are neither bodies nor solids, in 2D.
+    /// The pressure at a point, in Pa. With `method = "modes"` it is known in 2D, where there are neither bodies nor solids, relative to the mean of the box.
     Pressure {
         /// The name in the results.
         name: String,

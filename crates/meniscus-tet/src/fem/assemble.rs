@@ -61,6 +61,8 @@ pub fn assemble(d: &Discretisation, setting: &Setting<'_>, stage: &Stage<'_>) ->
         gradient: assembly.gradient(),
         divergence: assembly.hold_divergence(divergence),
         leak: assembly.leak(),
+        masses: assembly.masses(),
+        viscous: assembly.viscous(&volumes),
         volumes,
         frames: assembly.frames,
         closed_parts: Vec::new(),
@@ -285,6 +287,22 @@ impl<'a> Assembly<'a> {
             }
         }
         momentum
+    }
+
+    /// The share of its tets' mass at each velocity.
+    fn masses(&self) -> Vec<f64> {
+        let mass = |(tet, _): (usize, usize)| 0.25 * self.densities[tet] * self.elements[tet].volume;
+        (0..self.d.velocity_count()).map(|node| self.fluid_tets(node).map(mass).sum()).collect()
+    }
+
+    /// dt times the mean viscosity at each pressure over its volume.
+    fn viscous(&self, volumes: &[f64]) -> Vec<f64> {
+        let at = |q: usize| {
+            let tets = self.d.unknowns.tets_at_corner.at(q);
+            let sum: f64 = tets.map(|(t, _)| 0.25 * self.viscosities[t] * self.elements[t].volume).sum();
+            self.stage.dt * sum / (volumes[q] * volumes[q])
+        };
+        (0..volumes.len()).map(at).collect()
     }
 
     /// The share of its tets' volume at each pressure.

@@ -52,6 +52,7 @@ pub mod discretisation;
 pub mod element;
 pub mod incidence;
 pub mod integrate;
+pub mod iterative;
 pub mod materials;
 pub mod mesh;
 mod paper;

@@ -31,6 +31,10 @@ pub struct System {
     pub expansion: Vec<f64>,
     /// The volume of each pressure's share of its tets, m³.
     pub volumes: Vec<f64>,
+    /// The lumped mass of each velocity, kg: what of A is there without viscosity and tension.
+    pub masses: Vec<f64>,
+    /// dt times the mean viscosity at each pressure over its volume, kg/(m⁴ s).
+    pub viscous: Vec<f64>,
     /// The coordinates of each velocity.
     pub frames: Vec<Frame>,
     /// The pressures of each part that knows its pressures only up to a constant.

@@ -4,6 +4,7 @@ mod case;
 mod drops;
 mod elements;
 mod fit;
+mod iterative;
 mod meshes;
 mod operators;
 mod phases;

@@ -35,7 +35,7 @@ impl<const D: usize> Fluid<'_, D> {
         match kind {
             ProbeKind::Flux { axis, from, to } => ProbeValue::Scalar(Some(self.flux(*axis, [*from, *to]))),
             ProbeKind::Volume { shape } => {
-                let volume = self.within(shape).iter().map(|portion| portion.size).sum::<f64>();
+                let volume = sum(self.within(shape).iter().map(|portion| portion.size));
                 ProbeValue::Scalar(Some(volume * self.of_cell()))
             }
             ProbeKind::MeanVelocity { shape } => self.mean_velocity(shape).into(),
@@ -50,11 +50,11 @@ impl<const D: usize> Fluid<'_, D> {
 
     fn mean_velocity(&self, shape: &Shape<D>) -> Option<[f64; D]> {
         let portions = self.within(shape);
-        let volume: f64 = portions.iter().map(|portion| portion.size).sum();
+        let volume = sum(portions.iter().map(|portion| portion.size));
         let velocities = self.velocities_of(&portions);
         let mean = |axis: usize| {
             let flow = portions.iter().zip(&velocities).map(|(portion, u)| portion.size * u[axis]);
-            flow.sum::<f64>() / volume
+            sum(flow) / volume
         };
         (volume > 0.0).then(|| std::array::from_fn(mean))
     }
@@ -63,7 +63,7 @@ impl<const D: usize> Fluid<'_, D> {
         let portions = self.within(shape);
         let velocities = self.velocities_of(&portions);
         let squares = portions.iter().zip(velocities).map(|(portion, u)| portion.size * square(u));
-        0.5 * self.density * self.of_cell() * squares.sum::<f64>()
+        0.5 * self.density * self.of_cell() * sum(squares)
     }
 
     fn flux(&self, axis: usize, [from, to]: [[f64; D]; 2]) -> f64 {
@@ -75,7 +75,7 @@ impl<const D: usize> Fluid<'_, D> {
             std::array::from_fn(|a| if a == axis { from[a] } else { from[a] + (k[a] as f64 + 0.5) * part[a] })
         };
         let points: Vec<[f64; D]> = places(count).map(middle).filter(|x| (self.is_fluid)(*x)).collect();
-        let through = (self.velocities)(&points).iter().map(|u| u[axis]).sum::<f64>();
+        let through = sum((self.velocities)(&points).iter().map(|u| u[axis]));
         through * part.iter().product::<f64>()
     }
 
@@ -122,6 +122,11 @@ impl<const D: usize> Fluid<'_, D> {
         let parts = (PARTS as f64).powi(D as i32);
         (size > 0.0).then(|| Portion { centre: moment.map(|m| m / size), size: size / parts })
     }
+}
+
+/// Of nothing it is 0, which that of iterators is not: it is -0.
+fn sum(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| sum + value)
 }
 
 fn square<const D: usize>(u: [f64; D]) -> f64 {
