@@ -90,7 +90,8 @@ fn a_whirl_is_measured_as_closed_forms_say() {
     assert_near(scalar(&stats, "disc"), PI * 0.23 * 0.23, 1e-4);
     // Twice what passes the middle, by the height.
     let above = vector(&stats, "above");
-    assert_near(above[0], -2.0 * 2.0 / PI * c, 2e-4 * c);
+    // In the middles of cells it is more by (π h)² / 24 along both axes.
+    assert_near(above[0], -2.0 * 2.0 / PI * c, 3e-4 * c);
     assert_near(above[1], 0.0, 1e-12);
     assert_near(scalar(&stats, "left"), 0.5 * stats.kinetic_energy, 1e-3 * stats.kinetic_energy);
 }
@@ -127,7 +128,7 @@ fn bodies_are_no_fluid() {
         panel = 0.02
         [[body]]
         name = "disc"
-        shape = { sphere = { centre = [0.4, 0.5], radius = 0.2 } }
+        shape = { sphere = { centre = [0.4, 0.5], radius = 0.1 } }
         density = 1000
         [[probe]]
         kind = "volume"
@@ -144,16 +145,17 @@ fn bodies_are_no_fluid() {
         to = [0.4, 1]
         "#,
     );
-    let area = PI * 0.04;
+    let area = PI * 0.01;
     assert_near(scalar(&stats, "volume"), 1.0 - area, 2e-4);
     let disc = &stats.bodies[0];
     let of_disc = 0.5 * 1000.0 * area * disc.velocity.iter().map(|v| v * v).sum::<f64>()
-        + 0.25 * 1000.0 * area * 0.04 * disc.angular_velocity.iter().map(|w| w * w).sum::<f64>();
+        + 0.25 * 1000.0 * area * 0.01 * disc.angular_velocity.iter().map(|w| w * w).sum::<f64>();
     let whole = scalar(&stats, "energy") + of_disc;
     assert_near(whole, stats.kinetic_energy, 1e-2 * stats.kinetic_energy);
-    // What the disc takes along through the middle is not counted; all together is nothing.
-    let with_disc = scalar(&stats, "across") + 0.4 * disc.velocity[0];
-    assert_near(with_disc, 0.0, 2e-3);
+    // What the disc takes along through the middle is not counted; all together is nothing, but for where the disc ends within a quarter of a cell, with
+    // up to half a metre a second there.
+    let with_disc = scalar(&stats, "across") + 0.2 * disc.velocity[0];
+    assert_near(with_disc, 0.0, 0.5 * 0.25 * 2.0 / 64.0);
 }
 
 #[test]
@@ -197,7 +199,7 @@ fn islands_and_boxes_in_space_are_measured() {
         density = 1000
         [[fluid.wave]]
         half_waves = [1, 2, 1]
-        axis = "x"
+        axis = [1, 0, 0]
         vorticity = 3
         [modes]
         count = 60
