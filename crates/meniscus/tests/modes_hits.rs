@@ -108,7 +108,6 @@ fn a_light_disc_bounces_nearly_as_high_as_it_fell_from() {
         let energy = |step: &Stats| step.kinetic_energy + step.potential_energy;
         let floor = stats.iter().map(|step| step.potential_energy).fold(f64::INFINITY, f64::min);
         let part = (energy(stats.last().expect("a step")) - floor) / (energy(&stats[0]) - floor);
-        println!("{fps}: {part}");
         assert!(part > least && part < 1.03, "{fps}: {part} of the energy is left");
     }
 }

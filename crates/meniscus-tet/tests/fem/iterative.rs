@@ -40,11 +40,10 @@ fn iterations_find_what_elimination_finds() {
     for (viscosity, tension) in [(0.0, 0.0), (0.5, 0.0), (0.0, 20.0), (0.5, 20.0)] {
         for n in [4, 8] {
             let (difference, iterations) = difference(n, viscosity, tension);
-            println!(
-                "{n}: viscosity {viscosity}, tension {tension}: {difference:.1e}, {iterations} iterations"
-            );
-            assert!(difference < 1e-5, "{difference:e}");
-            assert!(iterations < 60, "{iterations} iterations");
+            let case = format!("{n} cells, viscosity {viscosity}, tension {tension}");
+            assert!(difference < 1e-5, "{case}: {difference:e}");
+            // 16 at most when this was written.
+            assert!(iterations < 21, "{case}: {iterations} iterations");
         }
     }
 }

@@ -9,6 +9,9 @@ use crate::stats::ProbeValue;
 /// Parts of a cell along each axis, to tell what of it is fluid and in a shape.
 const PARTS: usize = 4;
 
+/// The velocities at points.
+type Velocities<'a, const D: usize> = dyn Fn(&[[f64; D]]) -> Vec<[f64; D]> + 'a;
+
 /// A fluid, by its velocities at any points.
 pub struct Fluid<'a, const D: usize> {
     /// Cells, in the middles of which it is sampled.
@@ -16,7 +19,7 @@ pub struct Fluid<'a, const D: usize> {
     /// In kg/m³.
     pub density: f64,
     /// The velocities at points.
-    pub velocities: &'a dyn Fn(&[[f64; D]]) -> Vec<[f64; D]>,
+    pub velocities: &'a Velocities<'a, D>,
     /// Whether a point is in it.
     pub is_fluid: &'a dyn Fn([f64; D]) -> bool,
 }

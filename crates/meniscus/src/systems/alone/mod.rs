@@ -173,7 +173,7 @@ impl<const D: usize, M: Medium<D>> Flow<D, M> {
 
     fn with(setup: &Setup<D>, medium: M, alone: Alone<M::Dynamics>, state: FlowState<D>) -> Self {
         let (density, viscosity) = (setup.density, setup.viscosity / setup.density);
-        let grid = setup.grid.clone();
+        let grid = setup.grid;
         Self { medium, alone, state, grid, density, viscosity, integrator: integrator(setup) }
     }
 

@@ -157,7 +157,7 @@ impl<const D: usize> Modes<D> {
         let (things, observer) = (Things::new(setup), Observer::new(&saved.state.basis));
         Self {
             params,
-            grid: setup.grid.clone(),
+            grid: setup.grid,
             things,
             observer,
             saved,
