@@ -31,7 +31,7 @@
 //!
 //! The contact solver is rapier. It is set up anew in each step, without memory of the last one, as a plain
 //! Gauss-Seidel solver of rigid contacts with many sweeps. Friction is Coulomb's, with one constraint for each patch of
-//! contact. Bounces are Poisson's and free rotation is of second order; both are our own.
+//! contact. Bounces are Poisson's, with friction, and free rotation is of second order; both are our own.
 //!
 //! Shapes made by booleans and shells become convex pieces, exact for flat faces and to a tenth of a cell for round ones.
 //! A mesh remains a surface where it is a solid, and is cut into convex hulls, to about half a cell, where it is a body.
