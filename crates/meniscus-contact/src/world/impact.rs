@@ -90,8 +90,10 @@ fn impacts(world: &PhysicsWorld, before: &[(Vector, AngVector)]) -> Vec<Impact> 
 ///
 /// Velocities are those of the middle of a step, and gravity acts between steps: what hits earlier than the middle is slower by `fall` in truth, and by as much again after it.
 /// It would bounce too high without that. What hits later is left too slow: bounces make no energy.
+///
+/// Of a body that spins rapier leaves some of the approach: it looks at where the point will have turned to.
 fn bounce(world: &mut PhysicsWorld, impacts: &[Impact], moment: &Moment) {
-    let mut rubs = Vec::new();
+    let mut bounces = Vec::new();
     let mut fastest = 0.0;
     for Impact { bodies, normal, speed, friction, restitution, points } in impacts {
         if *restitution == 0.0 || *speed <= moment.rest {
@@ -104,17 +106,27 @@ fn bounce(world: &mut PhysicsWorld, impacts: &[Impact], moment: &Moment) {
             _ => (-moment.fall.dot(*normal)).max(0.0),
         };
         let restitution = (restitution - (1.0 + restitution) * fall / speed).max(0.0);
-        for Point { arms, impulse } in points {
-            let pair = Pair { bodies: *bodies, arms: *arms };
-            pair.push(world, restitution * impulse * *normal);
-            let most = friction * restitution * impulse;
-            rubs.push(Rub { pair, normal: *normal, most, done: Vector::ZERO });
-            fastest = speed.max(fastest);
-        }
+        fastest = speed.max(fastest);
+        bounces.extend(points.iter().map(|Point { arms, impulse }| Bounce {
+            pair: Pair { bodies: *bodies, arms: *arms },
+            normal: *normal,
+            impulse: *impulse,
+            added: 0.0,
+            restitution,
+            friction: *friction,
+            rubbed: Vector::ZERO,
+        }));
     }
+    let least = PRECISION * fastest;
+    sweep(&mut bounces, least, |bounce| bounce.stop(world));
+    bounces.iter_mut().for_each(|bounce| bounce.part(world));
+    sweep(&mut bounces, least, |bounce| bounce.rub(world));
+}
+
+/// Goes over all bounces until none of them changes a velocity by more than this.
+fn sweep(bounces: &mut [Bounce], least: f64, mut change: impl FnMut(&mut Bounce) -> f64) {
     for _ in 0..SWEEPS {
-        let changes = rubs.iter_mut().map(|rub| rub.sweep(world));
-        if changes.fold(0.0, f64::max) <= PRECISION * fastest {
+        if bounces.iter_mut().map(&mut change).fold(0.0, f64::max) <= least {
             break;
         }
     }
@@ -147,37 +159,68 @@ impl Pair {
     }
 }
 
-/// Friction at a point of a bounce.
-struct Rub {
+/// A bounce at a point.
+struct Bounce {
     pair: Pair,
+    /// From the first to the second.
     normal: Vector,
-    /// The largest impulse.
-    most: f64,
-    /// That on the second so far.
-    done: Vector,
+    /// What stopped the approach, and after that what parts the two.
+    impulse: f64,
+    /// What of that has not rubbed yet.
+    added: f64,
+    restitution: f64,
+    friction: f64,
+    /// The impulse of friction on the second so far.
+    rubbed: Vector,
 }
 
-impl Rub {
-    /// Takes the velocity along the contact away, as far as friction can; gives by how much it changed.
-    fn sweep(&mut self, world: &mut PhysicsWorld) -> f64 {
-        let slip = self.pair.slip(world);
-        let slip = slip - slip.dot(self.normal) * self.normal;
-        let speed = slip.length();
-        if speed == 0.0 || self.most == 0.0 {
+impl Bounce {
+    /// Takes away what is left of the approach; gives how fast that was.
+    fn stop(&mut self, world: &mut PhysicsWorld) -> f64 {
+        let speed = self.pair.slip(world).dot(self.normal);
+        if speed <= 0.0 {
             return 0.0;
         }
-        // What an impulse along it does.
+        let more = speed / self.softness(world, self.normal);
+        self.pair.push(world, more * self.normal);
+        self.impulse += more;
+        self.added += more;
+        speed
+    }
+
+    /// Does again what stopped it.
+    fn part(&mut self, world: &mut PhysicsWorld) {
+        self.impulse *= self.restitution;
+        self.added += self.impulse;
+        self.pair.push(world, self.impulse * self.normal);
+    }
+
+    /// Takes the velocity along the contact away, as far as friction can; gives by how much it changed.
+    fn rub(&mut self, world: &mut PhysicsWorld) -> f64 {
+        let slip = self.pair.slip(world);
+        let slip = slip - slip.dot(self.normal) * self.normal;
+        let (speed, most) = (slip.length(), self.friction * self.added);
+        if speed == 0.0 || most == 0.0 {
+            return 0.0;
+        }
         let along = slip / speed;
-        self.pair.push(world, along);
-        let softness = speed - self.pair.slip(world).dot(along);
-        self.pair.push(world, -along);
-        let wanted = self.done + speed / softness * along;
+        let softness = self.softness(world, along);
+        let wanted = self.rubbed + speed / softness * along;
         let size = wanted.length();
-        let allowed = if size > self.most { self.most / size * wanted } else { wanted };
-        let change = allowed - self.done;
+        let allowed = if size > most { most / size * wanted } else { wanted };
+        let change = allowed - self.rubbed;
         self.pair.push(world, change);
-        self.done = allowed;
+        self.rubbed = allowed;
         change.length() * softness
+    }
+
+    /// What a unit impulse changes of the velocity along it.
+    fn softness(&self, world: &mut PhysicsWorld, along: Vector) -> f64 {
+        let before = self.pair.slip(world).dot(along);
+        self.pair.push(world, along);
+        let after = self.pair.slip(world).dot(along);
+        self.pair.push(world, -along);
+        before - after
     }
 }
 

@@ -39,6 +39,25 @@ fn bounce<const D: usize>(restitution: f64, dt: f64) {
     assert!((highest - expected).abs() < tolerance, "{highest} {expected} {tolerance}");
 }
 
+/// Spin does not enter the normal impulse of a ball, and friction takes what it can of the spin.
+#[test]
+fn a_ball_that_spins_bounces_as_high() {
+    for (friction, spin, along) in [(0.0, 20.0, 0.0), (0.3, 11.0, -0.45)] {
+        for dt in [1.0 / 60.0, 1.0 / 240.0] {
+            let body = ball::<2>(0.1, [0.5, 0.4]).restitution(0.5).friction(friction);
+            let mut scene = Scene::new(&closed_domain(1.0, 16.0), &[body], &[]);
+            (scene.bodies[0].velocity, scene.bodies[0].spin) = ([0.0, -1.0], [0.0, 0.0, 20.0]);
+            for _ in 0..(0.45 / dt) as usize {
+                scene.drift(&[], dt);
+            }
+            let [u, v] = scene.bodies[0].velocity;
+            assert!((v - 0.5).abs() < 1e-3 && (u - along).abs() < 1e-3, "{friction} {dt}: {u} {v}");
+            // Arms reach beyond the ball, by half of the gap at which the two were seen to meet.
+            assert!((scene.bodies[0].spin[2] - spin).abs() < 0.2, "{friction} {dt}: {:?}", scene.bodies[0]);
+        }
+    }
+}
+
 /// Drops of few cells with steps as long as frames: bounces may be lower than they should be by what gravity makes of the speed in a step, but not higher.
 #[test]
 fn low_bounces_neither_die_nor_grow() {
