@@ -143,15 +143,13 @@ fn bodies_of_hits(hits: &[Hit], rest: f64) -> Vec<usize> {
     loop {
         members.sort_unstable();
         members.dedup();
-        let count = members.len();
-        let is_tied = |hit: &&Hit| both(hit).any(|body| members[..count].binary_search(&body).is_ok());
-        let more: Vec<usize> = hits.iter().filter(is_tied).flat_map(both).collect();
-        members.extend(
-            more.into_iter().filter(|body| members[..count].binary_search(body).is_err()).collect::<Vec<_>>(),
-        );
-        if members.len() == count {
+        let is_member = |body: usize| members.binary_search(&body).is_ok();
+        let tied = hits.iter().flat_map(|hit| both(hit).filter(|_| both(hit).any(is_member)));
+        let more: Vec<usize> = tied.filter(|body| !is_member(*body)).collect();
+        if more.is_empty() {
             return members;
         }
+        members.extend(more);
     }
 }
 
